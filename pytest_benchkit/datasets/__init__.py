@@ -1,0 +1,1 @@
+"""Where rows come from: the catalog, its sources, the cache on disk, and the order rows are planned in."""

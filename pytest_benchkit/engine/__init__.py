@@ -1,0 +1,1 @@
+"""The engine: asks, scores, journals. Knows no pytest and no HTTP dialect."""

@@ -1,0 +1,367 @@
+"""The look-ahead engine: one background event loop keeps requests open while pytest walks its items.
+
+The main thread hands over the jobs in the order in which their items will run and then waits for one
+job at a time. The loop thread keeps every lane's slots full; a pool of threads scores, journals and
+delivers. A hand-over costs one lock and at most one wake-up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.engine import judging, outcome
+from pytest_benchkit.engine.plan import NOT_ASKED, Job, Verdict
+from pytest_benchkit.engine.records import Recorder
+from pytest_benchkit.harnesses import direct
+from pytest_benchkit.models.limits import Ticket
+from pytest_benchkit.reply import Exchange, Failure, Reply
+
+if TYPE_CHECKING:
+    from pytest_benchkit.engine.lane import Lane
+    from pytest_benchkit.models.base import ChatRequest
+    from pytest_benchkit.runs.record import TaskRecord
+
+TICK_S = 0.1
+SCORERS = 16
+HELD_AT_LEAST, HELD_PER_SLOT = 256, 4
+HELD_REORDERED = 100_000
+"""Verdicts held when tasks run longest first: each is under 1 KB, its record is already on disk."""
+
+
+class Dispatcher:
+    """Runs jobs ahead of the items that report them.
+
+    ``sink`` makes a record durable and is called from scoring threads, before the verdict is delivered.
+    ``excerpt`` gives the text that a verbose report shows, or ``None``.
+    """
+
+    def __init__(
+        self,
+        lanes: Mapping[str, Lane],
+        sink: Callable[[TaskRecord], None],
+        recorder: Recorder,
+        *,
+        reordered: bool = False,
+        excerpt: Callable[[TaskRecord], str | None] = lambda record: None,
+    ) -> None:
+        self.lanes = lanes
+        self._sink = sink
+        self._recorder = recorder
+        self._excerpt = excerpt
+        capacity = sum(lane.slots.capacity for lane in lanes.values())
+        self._most_held = HELD_REORDERED if reordered else max(HELD_AT_LEAST, HELD_PER_SLOT * capacity)
+        self._pending: dict[str, deque[Job]] = {name: deque() for name in lanes}
+        self._urgent: dict[str, deque[Job]] = {name: deque() for name in lanes}
+        self._queued: set[Job] = set()
+        self._running: dict[Job, asyncio.Task[None]] = {}
+        self._unfinished = 0
+        self._changed = threading.Condition()
+        self._verdicts: dict[Job, Verdict] = {}
+        self._awaited: Job | None = None
+        self._stalled = False
+        self._closing: str | None = None
+        self._fault: BaseException | None = None
+        self.lag_s = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        for lane in lanes.values():
+            lane.slots.on_free = self._fill
+
+    # ------------------------------------------------------------------ called by the main thread
+
+    def start(self) -> None:
+        """Starts the loop thread; called when the first job is known."""
+        ready = threading.Event()
+        self._pool = ThreadPoolExecutor(SCORERS, "benchkit-score")
+        self._thread = threading.Thread(target=self._run_loop, args=(ready,), name="benchkit-engine", daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    def add(self, jobs: Iterable[Job]) -> None:
+        """Queues jobs behind those already known."""
+        self._on_loop(self._enqueue, list(jobs))
+
+    def wait(self, job: Job) -> Verdict:
+        """Blocks until this job has a verdict. A job nobody queued is asked now (LA-6).
+
+        Raises what the store raised when records can no longer be written.
+        """
+        with self._changed:
+            if job not in self._verdicts:
+                self._on_loop(self._hurry, job)
+                self._awaited = job
+                while job not in self._verdicts and self._fault is None:
+                    self._changed.wait()
+                self._awaited = None
+            if self._fault is not None and job not in self._verdicts:
+                raise self._fault
+            verdict = self._verdicts.pop(job)
+            stalled = self._stalled and len(self._verdicts) < self._most_held
+            if stalled:
+                self._stalled = False
+        if stalled:
+            self._on_loop(self._fill)
+        return verdict
+
+    def first_ready(self, jobs: Sequence[Job]) -> Job | None:
+        """The first of these jobs that already has a verdict."""
+        with self._changed:
+            return next((job for job in jobs if job in self._verdicts), None)
+
+    def wait_any(self, jobs: Sequence[Job], timeout: float) -> Job | None:
+        """Blocks until one of these jobs has a verdict, for at most that long."""
+        end = time.monotonic() + timeout
+        with self._changed:
+            self._awaited = jobs[0] if len(jobs) == 1 else ANY
+            try:
+                while True:
+                    for job in jobs:
+                        if job in self._verdicts:
+                            return job
+                    left = end - time.monotonic()
+                    if left <= 0 or self._fault is not None:
+                        return None
+                    self._changed.wait(left)
+            finally:
+                self._awaited = None
+
+    def ask(self, lane: Lane, request: ChatRequest) -> Exchange:
+        """One request outside the plan (function tests), through the lane's limiter. Blocks."""
+        loop = self._loop
+        if loop is None:
+            raise RuntimeError("the engine is not running")
+        if lane.stopped:
+            return Exchange(Reply(), Failure("not_asked", lane.stopped, "stop"), tries=0)
+        return asyncio.run_coroutine_threadsafe(self._ask_outside(lane, request), loop).result()
+
+    async def _ask_outside(self, lane: Lane, request: ChatRequest) -> Exchange:
+        ticket = Ticket(lane.slots, taken=False)
+        try:
+            exchange = await direct.ask(lane.model, request, ticket)
+        finally:
+            ticket.leave()
+        lane.note_exchange(exchange)
+        return exchange
+
+    def stop(self, why: str) -> None:
+        """Sends nothing more and cancels what is open; finished replies are still scored and kept."""
+        if self._loop is not None and self._closing is None:
+            done = threading.Event()
+            self._on_loop(self._stop_on_loop, why, done)
+            done.wait(5.0)
+
+    def close(self, why: str = "closed") -> None:
+        """Stops, waits for scoring to finish, closes connections and the loop. May be called twice."""
+        loop, pool, thread = self._loop, self._pool, self._thread
+        if loop is None or pool is None or thread is None:
+            return
+        self.stop(why)
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result(30.0)
+        pool.shutdown(wait=True)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        self._loop = None
+
+    @property
+    def running(self) -> int:
+        return sum(lane.slots.in_use for lane in self.lanes.values())
+
+    # ------------------------------------------------------------------ the loop thread
+
+    def _run_loop(self, ready: threading.Event) -> None:
+        loop = self._loop = _new_loop()
+        asyncio.set_event_loop(loop)
+        loop.call_later(TICK_S, self._tick, time.monotonic() + TICK_S)
+        loop.call_soon(ready.set)
+        try:
+            loop.run_forever()
+        finally:
+            loop.close()
+
+    def _on_loop(self, call: Callable[..., object], *args: Any) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call, *args)
+
+    def _tick(self, expected: float) -> None:
+        """The loop measures its own lateness: it extends deadlines and is charged to nobody (D-2)."""
+        now = time.monotonic()
+        self.lag_s += max(0.0, now - expected - 0.002)
+        if self._loop is not None:
+            self._loop.call_later(TICK_S, self._tick, now + TICK_S)
+        self._fill()  # a shared hold may have ended
+
+    def _enqueue(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            if job not in self._queued and job not in self._running:
+                self._queued.add(job)
+                self._pending[job.cell.model].append(job)
+        self._fill()
+
+    def _hurry(self, job: Job) -> None:
+        with self._changed:
+            known = job in self._verdicts
+        if known or job in self._running:
+            return
+        self._queued.add(job)
+        self._urgent[job.cell.model].append(job)
+        self._fill()
+
+    def _fill(self) -> None:
+        busy_endpoints: set[str] = set()
+        for name, lane in self.lanes.items():
+            self._fill_lane(lane, self._urgent[name], urgent=True)
+            if lane.endpoint in busy_endpoints:
+                continue  # models of one endpoint run one after the other
+            self._fill_lane(lane, self._pending[name], urgent=False)
+            if self._pending[name] or lane.slots.in_use:
+                busy_endpoints.add(lane.endpoint)
+
+    def _fill_lane(self, lane: Lane, queue: deque[Job], *, urgent: bool) -> None:
+        while queue:
+            job = queue[0]
+            if job not in self._queued:
+                queue.popleft()
+                continue
+            why = self._closing or lane.why_not(job)
+            if why is not None:
+                queue.popleft()
+                self._queued.discard(job)
+                self._deliver(job, Verdict(job.key, NOT_ASKED, outcome.one_line(f"not asked: {why}")))
+                continue
+            if not urgent and len(self._verdicts) + self._unfinished >= self._most_held:
+                self._stalled = True
+                return
+            if not lane.slots.try_enter():
+                return
+            queue.popleft()
+            self._queued.discard(job)
+            with self._changed:
+                self._unfinished += 1
+            self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane))
+
+    async def _run(self, job: Job, lane: Lane) -> None:
+        """Asks one task; scoring goes to the pool the moment the reply is here."""
+        ticket = Ticket(lane.slots, taken=True)
+        started = time.time()
+        request: ChatRequest | None = None
+        try:
+            try:
+                suite, task = job.cell.suite, job.cell.suite.tasks[job.row]
+                request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
+                if lane.model.simulated:
+                    request.samples = suite.sample_replies(task)
+            except Exception as error:
+                words = f"{type(error).__name__}: {error}"
+                exchange = Exchange(Reply(), Failure("suite_crash", words, "suite"), tries=0)
+            else:
+                exchange = await direct.ask(lane.model, request, ticket)
+        except asyncio.CancelledError:
+            why = outcome.one_line(f"not asked: {self._closing}")
+            self._deliver(job, Verdict(job.key, NOT_ASKED, why), ran=True)
+            raise
+        except Exception as error:
+            # a model that raises breaks its contract, yet must not hang the item that waits for it
+            exchange = Exchange(Reply(), Failure("bad_response", f"{type(error).__name__}: {error}", "client"))
+        finally:
+            ticket.leave()
+            self._running.pop(job, None)
+        lane.note_exchange(exchange)
+        if self._pool is not None:
+            self._pool.submit(self._finish, job, lane, request, exchange, started).add_done_callback(self._scored)
+
+    # ------------------------------------------------------------------ scoring threads
+
+    def _finish(
+        self, job: Job, lane: Lane, request: ChatRequest | None, exchange: Exchange, started: float
+    ) -> None:
+        suite = job.cell.suite
+        task = suite.tasks[job.row]
+        judged = judging.judge(suite, task, exchange)
+        classified = outcome.classify(exchange, judged.score, extracts=suite.extracts, crash=judged.crash)
+        reason = outcome.reason(classified, judged.score, exchange.failure, exchange.reply, judged.crash)
+        flags = [*judged.flags, *(judged.score.flags if judged.score else ())]
+        if classified.outcome.counted and judged.score and judged.score.value > 0 and exchange.reply.cut:
+            flags.append("cut")
+        record = self._recorder.record(
+            job,
+            task,
+            request.messages if request else [],
+            exchange,
+            judged.score,
+            classified,
+            reason,
+            started=started,
+            store_prompts=lane.settings.store_prompts,
+            flags=flags,
+        )
+        self._sink(record)
+        self._on_loop(lane.note_outcome, job, classified.outcome, exchange)
+        timing = exchange.reply.timing
+        verdict = Verdict(
+            record["key"],
+            record["outcome"],
+            reason,
+            record.get("detail"),
+            record.get("score"),
+            exchange.reply.usage.output_tokens,
+            timing.ttft_ms,
+            (timing.end_ms or 0.0) / 1000,
+            self._excerpt(record),
+        )
+        self._deliver(job, verdict, ran=True)
+
+    def _scored(self, future: Future[None]) -> None:
+        """A scoring thread that raised could not write its record: the run ends with the reason."""
+        error = future.exception()
+        if error is not None:
+            with self._changed:
+                self._fault = self._fault or error
+                self._changed.notify_all()
+
+    def _deliver(self, job: Job, verdict: Verdict, *, ran: bool = False) -> None:
+        with self._changed:
+            self._unfinished -= ran
+            self._verdicts[job] = verdict
+            if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
+                self._changed.notify_all()
+
+    # ------------------------------------------------------------------ the end
+
+    def _stop_on_loop(self, why: str, done: threading.Event) -> None:
+        self._closing = why
+        for task in list(self._running.values()):
+            task.cancel()
+        self._fill()
+        done.set()
+
+    async def _shut_down(self) -> None:
+        open_tasks = list(self._running.values())
+        if open_tasks:
+            await asyncio.wait(open_tasks, timeout=10.0)
+        for lane in self.lanes.values():
+            await lane.model.aclose()
+
+
+ANY = Job(None, -1)  # type: ignore[arg-type]
+"""Stands for whichever job comes first while a worker waits for any of several."""
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """uvloop where it is installed and wanted; it is never required."""
+    if os.environ.get("BENCHKIT_UVLOOP") != "0":
+        try:
+            import uvloop
+        except ImportError:
+            pass
+        else:
+            loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+            return loop
+    return asyncio.new_event_loop()

@@ -1,0 +1,66 @@
+"""Scores one exchange. Whatever a reply does to a scorer is the model's miss (O-2, O-3)."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import NamedTuple
+
+from pytest_benchkit.reply import Exchange, Reply
+from pytest_benchkit.score import Score
+from pytest_benchkit.suite import Suite
+from pytest_benchkit.task import Task
+
+HARMLESS = "I do not know."
+
+
+class Judged(NamedTuple):
+    score: Score | None
+    flags: tuple[str, ...] = ()
+    crash: str | None = None
+
+
+def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
+    """Runs the suite's scorer on the answer; the reply's ``timing.score_ms`` is set.
+
+    A scorer that raises on this reply but not on a harmless text was broken by the reply: a miss with
+    flag ``scorer_raised``. One that raises on both is our fault: ``crash`` says what it raised.
+    """
+    if exchange.failure is not None:
+        return Judged(None)
+    reply = exchange.reply
+    started = time.perf_counter()
+    try:
+        return Judged(_scored(suite, task, visible(reply)))
+    except Exception as error:
+        words = f"{type(error).__name__}: {error}"
+        try:
+            expected = _scored(suite, task, Reply.of(HARMLESS)).expected
+        except Exception:
+            return Judged(None, crash=f"the scorer of {suite.key} raised {words}")
+        return Judged(
+            Score(0.0, expected=expected, rule="none", reason=f"the reply broke the scorer: {words}"),
+            ("scorer_raised",),
+        )
+    finally:
+        reply.timing.score_ms = round((time.perf_counter() - started) * 1000, 3)
+
+
+def visible(reply: Reply) -> Reply:
+    """What a scorer may see of a reply: answer, tool calls, how it ended; never thinking."""
+    return Reply(
+        text=reply.answer,
+        answer=reply.answer,
+        refusal=reply.refusal,
+        tool_calls=reply.tool_calls,
+        finish_reason=reply.finish_reason,
+        finish_raw=reply.finish_raw,
+        flags=list(reply.flags),
+    )
+
+
+def _scored(suite: Suite, task: Task, reply: Reply) -> Score:
+    score = suite.score(task, reply)
+    if not isinstance(score, Score) or math.isnan(score.value):
+        raise TypeError(f"score() returned {type(score).__name__}, not a Score")
+    return score

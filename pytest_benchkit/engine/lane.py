@@ -1,0 +1,116 @@
+"""One model's side of a run: its slots, its settings, and the rules that end its part (H-13, H-14)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from pytest_benchkit.models.limits import Slots
+from pytest_benchkit.score import Outcome
+from pytest_benchkit.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_benchkit.engine.plan import Job
+    from pytest_benchkit.models.base import Model
+    from pytest_benchkit.reply import Exchange, Failure
+
+BREAKER = 8
+"""Finished tasks in a row of one (model, suite) with the same error that stop the pair."""
+BUDGET_AFTER = 20
+"""Tasks before the error budget of a model counts."""
+REFUSALS = 2
+"""Refusing answers in a row that stop a model after its first success; before it, one does."""
+
+
+class Lane:
+    """A model with its request slots and its health. Used on the event loop only."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        slots: Slots,
+        settings: Settings,
+        origins: Mapping[str, str],
+        *,
+        endpoint: str = "",
+        window: int | None = None,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.slots = slots
+        self.settings = settings
+        self.origins = origins
+        self.endpoint = endpoint or name
+        self.window = window
+        self.stopped: str | None = None
+        self._say = say
+        self._successes = 0
+        self._refusals = 0
+        self._finished = 0
+        self._errors = 0
+        self._streak: dict[str, tuple[str, int]] = {}
+        self._stopped_suites: dict[str, str] = {}
+        self._context_told: set[str] = set()
+        self.retries: dict[str, int] = defaultdict(int)
+
+    def why_not(self, job: Job) -> str | None:
+        """Why this job is no longer asked; ``None`` when it is."""
+        return self.stopped or self._stopped_suites.get(job.cell.name)
+
+    def stop(self, why: str) -> None:
+        if self.stopped is None:
+            self.stopped = why
+            self._say(f"{self.name}: {why}; remaining tasks are not asked")
+
+    def note_exchange(self, exchange: Exchange) -> None:
+        """Looks at an exchange the moment it ends: refusals stop the model at once."""
+        for retry in exchange.retries:
+            self.retries[retry.cause] += 1
+        failure = exchange.failure
+        if failure is None:
+            self._successes += 1
+            self._refusals = 0
+        elif failure.category == "stop":
+            self.stop(_words(failure))
+        elif failure.category == "refusing":
+            self._refusals += 1
+            if not self._successes or self._refusals >= REFUSALS:
+                self.stop(_words(failure))
+
+    def note_outcome(self, job: Job, outcome: Outcome, exchange: Exchange) -> None:
+        """Counts a finished task against the breaker of its suite and the error budget of the model."""
+        self._finished += 1
+        suite = job.cell.name
+        failure = exchange.failure
+        if outcome is Outcome.SKIPPED and failure is not None and suite not in self._context_told:
+            self._context_told.add(suite)
+            self._say(f"{self.name} {suite}: rows are skipped, {failure.kind}: {failure.message}")
+        if outcome is not Outcome.HARNESS_ERROR:
+            self._streak.pop(suite, None)
+            return
+        self._errors += 1
+        kind = f"{failure.kind} {failure.status or ''}".strip() if failure else "scorer_crash"
+        last, count = self._streak.get(suite, (kind, 0))
+        count = count + 1 if last == kind else 1
+        self._streak[suite] = (kind, count)
+        if count == 1 and self._errors <= 3 and failure is not None:
+            self._say(f"{self.name} {suite}: {_words(failure)}")
+        if count >= BREAKER and suite not in self._stopped_suites:
+            words = f"{BREAKER} tasks in a row ended with {kind}"
+            self._stopped_suites[suite] = words
+            self._say(f"{self.name} {suite}: {words}; its remaining tasks are not asked")
+        limit, is_share = self.settings.max_errors
+        if is_share:
+            limit *= self._finished
+        if self._finished >= BUDGET_AFTER and self._errors > limit:
+            share = f"{self._errors} of {self._finished} tasks"
+            self.stop(f"{share} were errors, the last {kind} (--bench-max-errors)")
+
+
+def _words(failure: Failure) -> str:
+    status = f"HTTP {failure.status} " if failure.status else ""
+    where = f" at {failure.where}" if failure.where else ""
+    return f"{status or failure.kind + ' '}{where.strip()}: {failure.message}".replace(" :", ":")

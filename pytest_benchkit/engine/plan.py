@@ -1,0 +1,68 @@
+"""What is to be done: :class:`Cell` (a suite on one set of axes) and :class:`Job` (one row of a cell)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pytest_benchkit.runs.record import key_of
+from pytest_benchkit.suite import Suite
+
+
+@dataclass(eq=False, slots=True)
+class Cell:
+    """A suite × model × harness × perturbation × repeat; shared by all items of its rows."""
+
+    suite: Suite
+    model: str
+    harness: str = "direct"
+    perturbation: str = "none"
+    repeat: int = 0
+    selection: dict[str, object] = field(default_factory=dict)
+    variant: str | None = None
+
+    def key(self, row: int) -> str:
+        """The record key of the row at this position of the data."""
+        task_id = self.suite.index.ids[row]
+        return key_of(self.name, task_id, self.model, self.harness, self.perturbation, self.repeat)
+
+    @property
+    def name(self) -> str:
+        """The suite's name in records: its key, with the variant of the data where there is one."""
+        return f"{self.suite.key}:{self.variant}" if self.variant else self.suite.key
+
+
+class Job(NamedTuple):
+    """One task to ask. Hashable, tiny: fourteen thousand of them lie in a queue."""
+
+    cell: Cell
+    row: int
+
+    @property
+    def key(self) -> str:
+        return self.cell.key(self.row)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What a pytest item needs to know of its finished task; the record itself is on disk."""
+
+    key: str
+    outcome: str
+    reason: str
+    detail: str | None = None
+    score: float | None = None
+    tokens: int | None = None
+    ttft_ms: float | None = None
+    seconds: float = 0.0
+    text: str | None = None
+    stored: bool = False
+    """Whether it comes from an earlier session of the run (a resume)."""
+
+    def plain(self) -> dict[str, object]:
+        """Under 1 KB of plain values, for the trip from an xdist worker to the controller."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+
+
+NOT_ASKED = "not_asked"
+"""The ``outcome`` word of a verdict without a record: dispatch stopped before the task was asked."""

@@ -1,0 +1,54 @@
+"""The smallest harness: the suite's messages, one chat call, the reply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.models.base import ChatRequest, Gate, Model
+from pytest_benchkit.settings import SAMPLING, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_benchkit.reply import Exchange
+    from pytest_benchkit.suite import Suite
+    from pytest_benchkit.task import Message, Task
+
+NAME = "direct"
+MOST_TOKENS = 16_384
+
+
+def messages_of(prompt: str | list[Message], system: str | None) -> list[Message]:
+    """The chat messages of a suite's prompt, after the user's system message if there is one."""
+    messages: list[Message] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    return [{"role": "system", "content": system}, *messages] if system else messages
+
+
+def sampling_of(settings: Settings, origins: Mapping[str, str], suite: Suite) -> dict[str, Any]:
+    """The sampling fields to send: the user's, else what the suite declares, else the default (C-1)."""
+    sampling: dict[str, Any] = {}
+    for name in SAMPLING:
+        value = getattr(settings, name)
+        if origins.get(name) == "default" and name in suite.sampling:
+            value = suite.sampling[name]
+        if value is not None:
+            sampling[name] = value
+    return sampling
+
+
+def build(
+    suite: Suite, task: Task, settings: Settings, origins: Mapping[str, str], identity: str, repeat: int = 0
+) -> ChatRequest:
+    """The request of one task. Runs the suite's ``prompt``; whatever that raises is the suite's bug."""
+    return ChatRequest(
+        messages=messages_of(suite.prompt(task), settings.system),
+        max_tokens=settings.max_tokens or suite.max_tokens or MOST_TOKENS,
+        seed=None if settings.seed is None else settings.seed + repeat,
+        sampling=sampling_of(settings, origins, suite),
+        tools=suite.tools(task),
+        identity=identity,
+    )
+
+
+async def ask(model: Model, request: ChatRequest, gate: Gate) -> Exchange:
+    return await model.ask(request, gate)

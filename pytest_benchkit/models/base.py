@@ -1,0 +1,57 @@
+"""The one contract that every model keeps: a server over HTTP, ``demo``, a scripted one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pytest_benchkit.reply import Exchange
+    from pytest_benchkit.task import Message
+
+
+@dataclass(slots=True)
+class ChatRequest:
+    """One chat request, independent of any dialect.
+
+    ``sampling`` holds only the fields to send (``temperature``, ``top_p`` ...). ``identity`` is a stable
+    name of the ask (``suite|task|repeat``) and ``samples`` a right and a wrong reply to it: embedded
+    models without weights answer from these two, servers never see them.
+    """
+
+    messages: Sequence[Message]
+    max_tokens: int | None = None
+    seed: int | None = None
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    tools: Sequence[Mapping[str, Any]] | None = None
+    identity: str = ""
+    samples: tuple[str, str] | None = None
+
+
+class Gate(Protocol):
+    """The request slot of a model, shared by everything that asks it."""
+
+    async def enter(self) -> None:
+        """Waits until one more request may be in flight (also for a Retry-After that holds all back)."""
+
+    def leave(self) -> None:
+        """Gives the slot back; called at the end of the body, before anything is done with the reply."""
+
+    def hold(self, seconds: float) -> None:
+        """Lets no request of any process of this run start for that long."""
+
+
+class Model(Protocol):
+    """Something that answers chat requests. Methods are called on one event loop."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether timings are made up (``demo``, scripted)."""
+
+    async def ask(self, request: ChatRequest, gate: Gate) -> Exchange:
+        """Asks once, retries included. Never raises for anything the server does; only cancellation
+        leaves it. Holds the gate exactly while a request is open."""
+
+    async def aclose(self) -> None:
+        """Closes connections."""

@@ -1,0 +1,386 @@
+"""An OpenAI-compatible model over HTTP: retries, deadlines, refused fields, token counts.
+
+One :meth:`HttpModel.ask` is one task's request with everything that may have to be repeated. It never
+raises for what a server does; the fate of the request is in the :class:`~pytest_benchkit.reply.Exchange`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.models.chat import ChatStream, failure_of_body, retry_after
+
+from pytest_benchkit.models.body import chat_body, fingerprint, prompt_text, refused_field, refused_param
+from pytest_benchkit.models.jsonlib import dumps, loads
+from pytest_benchkit.models.transport import Response, Transport, TransportError
+from pytest_benchkit.reply import Exchange, Failure, Reply, Retry
+
+if TYPE_CHECKING:
+    from pytest_benchkit.models.discovery import ServerFacts
+
+    from pytest_benchkit.models.base import ChatRequest, Gate
+    from pytest_benchkit.models.profiles import ModelSpec
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 8.0
+TASK_WAIT_S = 300.0
+AFTER_FINISH_S = 5.0
+"""How long usage may still follow a finish word (S-19)."""
+DRAIN_S, DRAIN_BYTES = 1.0, 64 * 1024
+GRACE_S = 0.02
+"""At a deadline, bytes already in the socket get this long to be read (D-3)."""
+ERROR_BODY_BYTES = 256 * 1024
+RETRY_DICE = random.Random()
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One HTTP request: what came of it and when it left."""
+
+    reply: Reply
+    failure: Failure | None
+    status: int | None = None
+    request_id: str | None = None
+    sent_at: float | None = None
+    param: str | None = None
+
+
+class HttpModel:
+    """A served model; implements :class:`~pytest_benchkit.models.base.Model`.
+
+    ``lag()`` is the seconds by which this process's event loop has been late so far: they extend
+    deadlines and are reported, never charged to the model (D-2). ``say`` shows a line to the user.
+    """
+
+    simulated = False
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        facts: ServerFacts,
+        transport: Transport,
+        *,
+        stream: bool = True,
+        lag: Callable[[], float] = lambda: 0.0,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        from pytest_benchkit import __version__
+
+        self._settings = spec.settings
+        self._facts = facts
+        self._transport = transport
+        self._stream = stream
+        self._lag = lag
+        self._say = say
+        self._root = spec.base_url or ""
+        self._headers = {
+            **spec.settings.headers,
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": f"pytest-benchkit/{__version__}",
+        }
+        self._secret = spec.api_key
+        if spec.api_key:
+            self._headers["Authorization"] = f"Bearer {spec.api_key}"
+        self.dropped: set[str] = set()
+        self._fallback: asyncio.Future[bool] | None = None
+
+    async def ask(self, request: ChatRequest, gate: Gate) -> Exchange:
+        body = chat_body(
+            request, self._settings, self._facts.served_id, self._facts.flavour, stream=self._stream
+        )
+        exchange = Exchange(
+            Reply(), max_tokens=body.get("max_tokens"), seed=body.get("seed"), fingerprint=fingerprint(body)
+        )
+        ready = time.monotonic()
+        attempt = await self._until_settled(body, gate, exchange)
+        exchange.reply, exchange.failure = attempt.reply, attempt.failure
+        exchange.http_status, exchange.request_id = attempt.status, attempt.request_id
+        if attempt.sent_at is not None:
+            exchange.reply.timing.queued_s = max(0.0, attempt.sent_at - ready)
+        if exchange.failure is None:
+            await self._complete_counts(exchange, body)
+        return exchange
+
+    async def aclose(self) -> None:
+        await self._transport.aclose()
+
+    # ------------------------------------------------------------------ trying again
+
+    async def _until_settled(self, body: dict[str, Any], gate: Gate, exchange: Exchange) -> Attempt:
+        left = {"connection": self._settings.connect_retries, "busy": self._settings.retries}
+        waited = 0.0
+        exchange.tries = 0
+        while True:
+            for name in self.dropped:
+                body.pop(name, None)
+            attempt = await self._attempt(body, gate)
+            exchange.tries += 1
+            failure = attempt.failure
+            if failure is None:
+                return attempt
+            if failure.category == "client" and await self._smaller_body(body, attempt, gate):
+                continue
+            if failure.retry_after is not None and failure.retryable:
+                if failure.retry_after > self._settings.retry_max_wait:
+                    attempt.failure = self._rate_limited(failure)
+                    return attempt
+                gate.hold(failure.retry_after)
+            if not left.get(failure.category, 0):
+                return attempt
+            left[failure.category] -= 1
+            wait = failure.retry_after
+            if wait is None:
+                wait = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** len(exchange.retries))
+                wait *= 1 + 0.25 * RETRY_DICE.random()
+            waited += wait
+            if waited > TASK_WAIT_S:
+                return attempt
+            exchange.retries.append(Retry(failure.kind, round(wait, 3)))
+            await asyncio.sleep(wait)
+
+    def _rate_limited(self, failure: Failure) -> Failure:
+        message = (
+            f"asked to wait {failure.retry_after:g} s, more than --bench-retry-max-wait="
+            f"{self._settings.retry_max_wait:g}: {failure.message}"
+        )
+        return Failure("rate_limited", message, "stop", failure.status, failure.where)
+
+    async def _smaller_body(self, body: dict[str, Any], attempt: Attempt, gate: Gate) -> bool:
+        """Whether the refused request should go out again, without the field that the server named, or,
+        once per endpoint and run, with nothing optional in it (M-18, M-20)."""
+        failure = attempt.failure
+        if failure is None or attempt.status not in (400, 422):
+            return False
+        if name := refused_field(body, failure.message, attempt.param):
+            if name not in self.dropped:
+                self.dropped.add(name)
+                self._say(f"the server refuses the field {name!r}; asking without it: {failure.message[:200]}")
+            return True
+        optional = {key for key in body if key not in ("model", "messages", "stream", "max_tokens")}
+        if not optional:
+            return False
+        if self._fallback is not None:
+            return await asyncio.shield(self._fallback)
+        self._fallback = asyncio.get_running_loop().create_future()
+        smallest = {key: value for key, value in body.items() if key not in optional}
+        worked = False
+        try:
+            worked = (await self._attempt(smallest, gate)).failure is None
+        finally:
+            self._fallback.set_result(worked)
+        if worked:
+            self.dropped |= optional
+            self._say(f"the server takes only the smallest request; asking without {sorted(optional)}")
+        return worked
+
+    # ------------------------------------------------------------------ one HTTP request
+
+    async def _attempt(self, body: dict[str, Any], gate: Gate) -> Attempt:
+        payload = dumps(body)
+        stream = ChatStream(think_tags=self._settings.think_tags)
+        await gate.enter()
+        lag, started = self._lag(), time.monotonic()
+        response: Response | None = None
+        failure: Failure | None = None
+        error_body = b""
+        whole = False
+        try:
+            async with asyncio.timeout(None) as limit:
+                deadline = _Deadline(limit, started, self._settings.timeout, self._lag)
+                try:
+                    response = await self._transport.send(
+                        "POST", f"{self._root}/v1/chat/completions", self._headers, payload
+                    )
+                    deadline.starts_at(response.sent_at)
+                    if response.status == 200:
+                        whole = await self._read(response, stream, deadline)
+                    else:
+                        error_body = await _head_of(response)
+                        whole = True
+                finally:
+                    deadline.cancel()
+        except TimeoutError:
+            if not stream.finished:
+                failure = await self._timed_out(stream, response)
+        except TransportError as error:
+            failure = self._broken(error, stream)
+        finally:
+            if response is not None:
+                response.release() if whole else response.close()
+            gate.leave()
+        return self._result(response, stream, failure, error_body, started, lag)
+
+    async def _read(self, response: Response, stream: ChatStream, deadline: _Deadline) -> bool:
+        """Feeds the stream to its end; True when the connection may be used again."""
+        drained = 0
+        now = time.monotonic
+        async for data in response.chunks():
+            if stream.done:
+                drained += len(data)
+                if drained > DRAIN_BYTES:
+                    return False
+                continue
+            stream.feed(data, now())
+            if stream.done:
+                deadline.at_most(DRAIN_S)
+            elif stream.finished:
+                deadline.at_most(AFTER_FINISH_S)
+        return True
+
+    async def _timed_out(self, stream: ChatStream, response: Response | None) -> Failure:
+        where, limit = "/v1/chat/completions", self._settings.timeout
+        if response is None and not await self._alive():
+            words = f"no byte within {limit:g} s, and the server does not answer /v1/models either"
+            return Failure("server_unresponsive", words, "after_output", where=where)
+        return Failure("request", f"no complete reply within {limit:g} s", "deadline", where=where)
+
+    async def _alive(self) -> bool:
+        try:
+            async with asyncio.timeout(2.0):
+                answer = await self._transport.send("GET", f"{self._root}/v1/models", self._headers, None)
+                answer.close()
+        except (TimeoutError, TransportError):
+            return False
+        return True
+
+    def _broken(self, error: TransportError, stream: ChatStream) -> Failure:
+        if stream.generated:
+            return Failure("stream_dropped", str(error), "after_output", where="/v1/chat/completions")
+        return Failure(error.kind, str(error), "connection", where="/v1/chat/completions")
+
+    def _result(
+        self,
+        response: Response | None,
+        stream: ChatStream,
+        failure: Failure | None,
+        error_body: bytes,
+        started: float,
+        lag: float,
+    ) -> Attempt:
+        sent_at = response.sent_at if response else started
+        status = response.status if response else None
+        headers = response.headers if response else {}
+        content_type = headers.get("Content-Type", "")
+        reply, found = stream.close(time.monotonic(), content_type=content_type, t0=sent_at)
+        param = None
+        if response is not None and status != 200:
+            found = failure_of_body(response.status, error_body, content_type)
+            found.retry_after = retry_after(headers, time.time())
+            param = refused_param(error_body)
+            if response.status in range(300, 400):
+                found = Failure("bad_response", "the server redirects; give its final address", "refusing")
+                found.status = status
+        failure = failure or found
+        if failure is not None:
+            failure.where = failure.where or "/v1/chat/completions"
+            failure.message = self._masked(failure.message)
+        timing = reply.timing
+        timing.sent_at = time.time() - (time.monotonic() - sent_at)
+        if response is not None and response.connect_s > 0:
+            timing.connect_ms = round(response.connect_s * 1000, 3)
+        if (late := self._lag() - lag) > 0:
+            timing.client_lag_ms = round(late * 1000, 3)
+        return Attempt(reply, failure, status, headers.get("x-request-id"), sent_at, param)
+
+    def _masked(self, words: str) -> str:
+        return words.replace(self._secret, "***") if self._secret else words
+
+    # ------------------------------------------------------------------ counting
+
+    async def _complete_counts(self, exchange: Exchange, body: dict[str, Any]) -> None:
+        """Adds counts that the server did not send (T-2) and finds prompts that it cut (T-3)."""
+        reply = exchange.reply
+        usage = reply.usage
+        sent = prompt_text(body["messages"])
+        if usage.output_tokens is None and self._facts.tokenize and (reply.text or reply.thinking):
+            usage.output_tokens = await self.count_tokens(reply.thinking + reply.text)
+            usage.source = "tokenizer" if usage.output_tokens is not None else usage.source
+        told, window = usage.input_tokens, self._facts.window
+        if told is not None and (told < len(sent.split()) / 2 or (window is not None and told == window)):
+            exchange.failure = Failure(
+                "context_cut",
+                f"the server read {told} tokens of a prompt of {len(sent.split())} words: its window is too small",
+                "context",
+                need_tokens=None,
+                window_tokens=window,
+            )
+
+    async def count_tokens(self, text: str) -> int | None:
+        """Length of a text by the server's own tokenizer; ``None`` when it cannot tell."""
+        if not self._facts.tokenize:
+            return None
+        field = "content" if self._facts.flavour in ("llamacpp", "llama-swap") else "prompt"
+        body = dumps({"model": self._facts.served_id, field: text})
+        try:
+            async with asyncio.timeout(10.0):
+                answer = await self._transport.send(
+                    "POST", self._root + self._facts.tokenize, self._headers, body
+                )
+                data = loads(b"".join([piece async for piece in answer.chunks()]))
+                answer.release()
+        except (TimeoutError, TransportError, ValueError):
+            return None
+        tokens = data.get("tokens") if isinstance(data, dict) else None
+        if answer.status != 200:
+            return None
+        if isinstance(tokens, list):
+            return len(tokens)
+        count = data.get("count") if isinstance(data, dict) else None
+        return count if isinstance(count, int) else None
+
+
+class _Deadline:
+    """A request's deadline on the server's clock: our own lag is added before it is declared passed."""
+
+    def __init__(
+        self, limit: asyncio.Timeout, started: float, seconds: float, lag: Callable[[], float]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limit = limit
+        self._seconds = seconds
+        self._lag = lag
+        self._lag_at_start = lag()
+        self._end = started + seconds
+        self._grace = False
+        self._timer = self._loop.call_later(seconds, self._check)
+
+    def starts_at(self, sent_at: float) -> None:
+        self._end = sent_at + self._seconds
+
+    def at_most(self, seconds: float) -> None:
+        """Moves the deadline near: the reply is complete, only its tail is awaited."""
+        self._timer.cancel()
+        self._end = time.monotonic() + seconds
+        self._timer = self._loop.call_later(seconds, self._check)
+
+    def _check(self) -> None:
+        late = time.monotonic() - self._end - (self._lag() - self._lag_at_start)
+        if late < 0:
+            self._timer = self._loop.call_later(-late, self._check)
+        elif not self._grace:
+            self._grace = True
+            self._timer = self._loop.call_later(GRACE_S, self._check)
+        else:
+            self._limit.reschedule(self._loop.time())
+
+    def cancel(self) -> None:
+        self._timer.cancel()
+
+
+async def _head_of(response: Response) -> bytes:
+    """An error's body, up to a limit; whatever breaks while reading it is not the news."""
+    body = b""
+    try:
+        async for data in response.chunks():
+            body += data
+            if len(body) > ERROR_BODY_BYTES:
+                break
+    except TransportError:
+        pass
+    return body[:ERROR_BODY_BYTES]

@@ -1,0 +1,45 @@
+"""Metrics that many suites share, from the records in the denominator. Pure; fractions are 0..1.
+
+A record here is a mapping with the fields of a task record: ``score``, ``extracted``, ``expected``,
+``rule``, ``also`` (list of ``rule``, ``extracted``, ``score``), ``category``, ``labels``, ``flags``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """The plain mean, ``None`` of nothing."""
+    kept = list(values)
+    return sum(kept) / len(kept) if kept else None
+
+
+def common(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """``rule.<name>`` (rows per rule that fired), ``also.<rule>`` (mean of each other reading over the rows
+    of the denominator, an absent reading counts 0), ``score_official`` and ``official_gap_pp`` (headline
+    minus official, in percentage points) where some row has an official reading, ``ambiguous_rate`` where
+    some reply stated two answers."""
+    if not rows:
+        return {}
+    found: dict[str, float] = {}
+    for rule, count in sorted(Counter(row.get("rule") or "none" for row in rows).items()):
+        found[f"rule.{rule}"] = count
+    readings: defaultdict[str, float] = defaultdict(float)
+    for row in rows:
+        for reading in row.get("also") or ():
+            readings[reading["rule"]] += reading["score"] or 0.0
+    for rule, total in sorted(readings.items()):
+        found[f"also.{rule}"] = total / len(rows)
+    if "official" in readings:
+        official = readings["official"] / len(rows)
+        headline = sum(row.get("score") or 0.0 for row in rows) / len(rows)
+        found["score_official"] = official
+        found["official_gap_pp"] = 100 * (headline - official)
+    if ambiguous := sum("ambiguous" in (row.get("flags") or ()) for row in rows):
+        found["ambiguous_rate"] = ambiguous / len(rows)
+    return found

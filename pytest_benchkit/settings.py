@@ -1,0 +1,307 @@
+"""Every engine setting, once: its type, default, option, environment variable, ini and profile name.
+
+The dataclass :class:`Settings` is the only table. Options, ini twins, ``BENCHKIT_*`` variables, profile
+keys and the option reference are all derived from its fields. :func:`resolve` merges the layers and
+remembers where each value came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from pytest_benchkit.errors import UsageProblem
+
+Parse = Callable[[object], Any]
+"""Turns a raw value (text, or typed TOML) into the setting's; ``ValueError`` says what is allowed."""
+
+UNSET: Any = None
+
+
+def number(low: float, high: float = math.inf, what: str = "a number") -> Parse:
+    def parse(raw: object) -> float:
+        if isinstance(raw, bool) or not isinstance(raw, (int, float, str)):
+            raise ValueError(what)
+        try:
+            value = float(raw)
+        except ValueError:
+            raise ValueError(what) from None
+        if not low <= value <= high:  # also refuses NaN
+            raise ValueError(what)
+        return value
+
+    return parse
+
+
+def whole(low: int, high: int = 2**31, what: str = "a whole number") -> Parse:
+    def parse(raw: object) -> int:
+        if isinstance(raw, bool) or not isinstance(raw, (int, str)):
+            raise ValueError(what)
+        try:
+            value = int(raw)
+        except ValueError:
+            raise ValueError(what) from None
+        if not low <= value <= high:
+            raise ValueError(what)
+        return value
+
+    return parse
+
+
+def choice(*words: str) -> Parse:
+    def parse(raw: object) -> str:
+        value = {True: "on", False: "off"}.get(raw, raw) if isinstance(raw, bool) else raw
+        if value not in words:
+            raise ValueError("one of " + ", ".join(words))
+        return str(value)
+
+    return parse
+
+
+def either(word: str, other: Parse, what: str) -> Parse:
+    def parse(raw: object) -> Any:
+        if raw == word:
+            return word
+        try:
+            return other(raw)
+        except ValueError:
+            raise ValueError(what) from None
+
+    return parse
+
+
+def text(raw: object) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise ValueError("a text that is not empty")
+    return raw
+
+
+def json_object(raw: object) -> dict[str, Any]:
+    if isinstance(raw, str):
+        try:
+            raw = json.loads(raw)
+        except ValueError:
+            raise ValueError("a JSON object") from None
+    if not isinstance(raw, dict):
+        raise ValueError("a JSON object")
+    for name in ("model", "messages", "stream"):
+        if name in raw:
+            raise ValueError(f"a JSON object without {name!r}, which is ours to set")
+    return raw
+
+
+def header_table(raw: object) -> dict[str, str]:
+    if not isinstance(raw, dict) or not all(isinstance(v, str) for v in raw.values()):
+        raise ValueError("a table of texts")
+    if any(name.lower() in ("authorization", "x-api-key", "api-key") for name in raw):
+        raise ValueError("headers without a key: name its environment variable with api_key_env")
+    return {str(name): str(value) for name, value in raw.items()}
+
+
+def tag_pairs(raw: object) -> str | list[tuple[str, str]]:
+    if raw in ("auto", "none"):
+        return str(raw)
+    if isinstance(raw, list) and all(isinstance(p, list) and len(p) == 2 for p in raw):
+        return [(str(p[0]), str(p[1])) for p in raw]
+    raise ValueError("auto, none, or a list of [open, close] pairs")
+
+
+def error_budget(raw: object) -> tuple[float, bool]:
+    """``N`` tasks, or ``P%`` of the finished ones: (value, is it a share)."""
+    value = str(raw).strip()
+    try:
+        if value.endswith("%"):
+            share = float(value[:-1])
+            if 0 <= share <= 100:
+                return share / 100, True
+        elif int(value) >= 0:
+            return float(int(value)), False
+    except ValueError:
+        pass
+    raise ValueError("a number of tasks, or a share such as 10%")
+
+
+def _setting(
+    default: Any, parse: Parse, metavar: str, about: str, *, profile: bool = True, option: bool = True
+) -> Any:
+    info = {"parse": parse, "metavar": metavar, "help": about, "profile": profile, "option": option}
+    if default == {}:
+        return field(default_factory=dict, metadata=info)
+    return field(default=default, metadata=info)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Resolved engine settings of one model. ``None`` = unset: the field is not sent, the suite decides."""
+
+    base_url: str | None = _setting(None, text, "URL", "where the model is served; /v1 at the end is optional")
+    provider: str = _setting(
+        "auto",
+        choice("auto", "openai", "ollama", "llamacpp", "llama-swap", "vllm", "sglang", "lmstudio"),
+        "NAME",
+        "server family, if it is not to be found out",
+    )
+    api_key_env: str | None = _setting(
+        None, text, "NAME", "environment variable that holds the key", option=False
+    )
+    timeout: float = _setting(
+        600.0, number(0.001, what="seconds above 0"), "S", "deadline of one request, on the server's clock"
+    )
+    task_timeout: float | None = _setting(
+        None, number(0.001, what="seconds above 0"), "S", "deadline of a whole task"
+    )
+    connect_timeout: float = _setting(
+        5.0, number(0.001, 600, "seconds above 0"), "S", "one connection attempt"
+    )
+    wait: float = _setting(
+        0.0, number(0, what="seconds"), "S", "how long to wait for a server that is starting", profile=False
+    )
+    inflight: int | str = _setting(
+        "auto",
+        either("auto", whole(1, 4096), "auto, or a number from 1 to 4096"),
+        "N|auto",
+        "requests in flight for one model, all processes together",
+    )
+    retries: int = _setting(3, whole(0, 100, "a number from 0 to 100"), "N", "extra tries when busy")
+    connect_retries: int = _setting(
+        3, whole(0, 100, "a number from 0 to 100"), "N", "extra tries when there is no connection"
+    )
+    retry_max_wait: float = _setting(
+        60.0, number(0, what="seconds"), "S", "longest wait asked by a server that we follow", profile=False
+    )
+    max_errors: tuple[float, bool] = _setting(
+        (0.1, True), error_budget, "N|P%", "errors of a model that end its part of the run", profile=False
+    )
+    temperature: float | None = _setting(0.0, number(0, 100), "T", "sampling temperature")
+    top_p: float | None = _setting(None, number(0, 1, "a number from 0 to 1"), "P", "nucleus sampling")
+    top_k: int | None = _setting(None, whole(0), "K", "top-k sampling")
+    min_p: float | None = _setting(None, number(0, 1, "a number from 0 to 1"), "P", "min-p sampling")
+    presence_penalty: float | None = _setting(None, number(-100, 100), "X", "presence penalty")
+    frequency_penalty: float | None = _setting(None, number(-100, 100), "X", "frequency penalty")
+    repetition_penalty: float | None = _setting(None, number(0, 100), "X", "repetition penalty")
+    seed: int | None = _setting(0, whole(-(2**63), 2**63), "N", "sampling seed")
+    max_tokens: int | None = _setting(None, whole(1), "N", "longest reply; default: the suite's, else 16384")
+    thinking: str = _setting(
+        "default", choice("default", "on", "off", "low", "medium", "high"), "MODE", "reasoning switch"
+    )
+    system: str | None = _setting(None, text, "TEXT|@FILE", "system message before the suite's messages")
+    context: int | None = _setting(None, whole(1), "N", "window per request, in tokens")
+    extra_body: dict[str, Any] = _setting({}, json_object, "JSON", "merged last into each request")
+    headers: dict[str, str] = _setting({}, header_table, "TABLE", "extra request headers", option=False)
+    think_tags: str | list[tuple[str, str]] = _setting(
+        "auto", tag_pairs, "PAIRS", "inline thinking tags: auto, none, or pairs", option=False
+    )
+    ca_file: str | None = _setting(None, text, "FILE", "certificate authority of the server", option=False)
+    stream: str = _setting(
+        "auto", choice("auto", "on", "off"), "MODE", "stream replies: auto is on up to 128 in flight"
+    )
+    warmup: int = _setting(1, whole(0, 1, "0 or 1"), "0|1", "one tiny request before a model's first task")
+    store_prompts: str = _setting(
+        "auto", choice("all", "auto", "none"), "MODE", "prompts kept in records: auto up to 32 KiB"
+    )
+    order: str = _setting(
+        "expected",
+        choice("expected", "collection"),
+        "MODE",
+        "dispatch longest expected replies first, or in collection order",
+        profile=False,
+    )
+
+
+SAMPLING = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One setting as a table row, for whoever makes options, docs or checks from it."""
+
+    name: str
+    default: Any
+    parse: Parse
+    metavar: str
+    help: str
+    profile: bool
+    option: bool
+
+    @property
+    def flag(self) -> str:
+        return "--bench-" + self.name.replace("_", "-")
+
+    @property
+    def env(self) -> str:
+        return "BENCHKIT_" + self.name.upper()
+
+    @property
+    def ini(self) -> str:
+        return "bench_" + self.name
+
+
+def definitions() -> Iterator[Definition]:
+    for f in fields(Settings):
+        default = f.default if f.default is not MISSING else {}
+        info = f.metadata
+        yield Definition(
+            f.name, default, info["parse"], info["metavar"], info["help"], info["profile"], info["option"]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Raw values of one source. ``where(definition)`` names a value's place for messages and origins."""
+
+    name: str
+    values: Mapping[str, object]
+    where: Callable[[Definition], str]
+
+
+def resolve(layers: Sequence[Layer]) -> tuple[Settings, dict[str, str]]:
+    """Merges layers, highest first, into (settings, origin of each value).
+
+    A value ``None`` means that the layer does not speak of the setting. Every value of every layer is
+    checked, also one that a higher layer hides. Raises :class:`UsageProblem` naming layer, key, value
+    and what is allowed.
+    """
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for definition in definitions():
+        origins[definition.name] = "default"
+        for layer in reversed(layers):
+            raw = layer.values.get(definition.name)
+            if raw is None:
+                continue
+            where = layer.where(definition)
+            try:
+                values[definition.name] = definition.parse(raw)
+            except ValueError as error:
+                raise UsageProblem(f"{layer.name}: {where} is {raw!r}; it takes {error}") from None
+            origins[definition.name] = where
+    return Settings(**values), origins
+
+
+def check_profile_keys(name: str, table: Mapping[str, object]) -> None:
+    """Refuses unknown and secret keys of ``[tool.pytest-benchkit.models.<name>]``."""
+    known = [d.name for d in definitions() if d.profile] + ["model"]
+    place = f"[tool.pytest-benchkit.models.{name}]"
+    for key in table:
+        if key in known:
+            continue
+        if key in ("api_key", "key", "token"):
+            raise UsageProblem(
+                f"{place} holds a secret under {key!r}: remove it and name an environment variable "
+                "with api_key_env"
+            )
+        near = difflib.get_close_matches(key, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "known keys: " + ", ".join(sorted(known))
+        raise UsageProblem(f"{place} has the unknown key {key!r}; {hint}")

@@ -1,0 +1,114 @@
+"""What a benchmark is: :class:`Suite`. One subclass per file, as short as the idea.
+
+A suite is importable and testable without pytest: build it, call ``prompt``, call ``score``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pytest_benchkit.errors import SuiteError
+from pytest_benchkit.task import Message, Task, TaskIndex, TaskSource
+
+if TYPE_CHECKING:
+    from pytest_benchkit.reply import Reply
+    from pytest_benchkit.score import Score
+
+KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class Suite(ABC):
+    """A benchmark: rows, how to ask about one, how to score the reply.
+
+    Subclasses set ``key`` and ``data`` and write :meth:`prompt` and :meth:`score`. The class docstring's
+    first line is the description that ``benchkit list`` shows; deviations from the official protocol are
+    declared in it.
+
+    Raises :class:`~pytest_benchkit.errors.SuiteError` when the class is defined with a key that is not
+    lower-case words joined by dashes, or with a public name that looks like a misspelt hook.
+    """
+
+    key: ClassVar[str]
+    data: ClassVar[TaskSource]
+    version: ClassVar[int] = 1
+    """Bumped when prompt or scoring changes on purpose."""
+    scoring: ClassVar[Literal["binary", "graded"]] = "binary"
+    extracts: ClassVar[bool] = True
+    """Whether an absent ``Score.extracted`` means that the reply held no answer."""
+    in_overall: ClassVar[bool] = True
+    not_comparable: ClassVar[str | None] = "own protocol"
+    """Why the score cannot be set beside published ones; ``None`` when it can."""
+    harnesses: ClassVar[tuple[str, ...]] = ("direct",)
+    perturbations: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """What rows need of the machine or the model: ``sandbox``, ``browser``, ``images``, ``tools``."""
+    sampling: ClassVar[Mapping[str, float]] = {"temperature": 0.0}
+    """Declared protocol; an effective value that differs is reported as a deviation."""
+    max_tokens: ClassVar[int | None] = None
+    loop_kill: ClassVar[bool] = True
+    store_prompts: ClassVar[bool] = True
+    """``False`` keeps prompt and reply text out of records (data whose authors ask for it)."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        hooks = [name for name in dir(Suite) if not name.startswith("_")] + ["key", "data"]
+        for name in vars(cls):
+            if name.startswith("_") or name in hooks:
+                continue
+            if near := difflib.get_close_matches(name, hooks, n=1, cutoff=0.8):
+                raise SuiteError(f"{cls.__qualname__}.{name} looks like a misspelt {near[0]!r}: rename it")
+        key = cls.__dict__.get("key")
+        if key is not None and not (isinstance(key, str) and KEY.fullmatch(key)):
+            raise SuiteError(f"{cls.__qualname__}.key is {key!r}: write lower-case words joined by dashes")
+        data = cls.__dict__.get("data")
+        if data is not None and hasattr(data, "bind"):
+            module = sys.modules.get(cls.__module__)
+            if file := getattr(module, "__file__", None):
+                data.bind(Path(file).parent)
+
+    @abstractmethod
+    def prompt(self, task: Task) -> str | list[Message]:
+        """What the model is asked: one user message, or the whole list of chat messages."""
+
+    @abstractmethod
+    def score(self, task: Task, reply: Reply) -> Score:
+        """The verdict on ``reply.answer`` (and ``reply.tool_calls``). Total: any text gives a Score."""
+
+    def tools(self, task: Task) -> Sequence[Mapping[str, Any]] | None:
+        """Tool definitions in the OpenAI form to send with the request, if any."""
+        return None
+
+    def sample_replies(self, task: Task) -> tuple[str, str] | None:
+        """A reply that scores 1 and one that scores 0, for the ``demo`` model and for tests."""
+        return None
+
+    def feedback(self, task: Task, score: Score) -> str | None:
+        """What a repair round may tell the model; never the gold, a hidden test or an option letter."""
+        return score.feedback
+
+    def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """The suite's own metrics, from its records in the denominator (see :mod:`pytest_benchkit.runs`)."""
+        return {}
+
+    @classmethod
+    def describe(cls) -> str:
+        """First line of the docstring."""
+        return (inspect.getdoc(cls) or inspect.getdoc(sys.modules.get(cls.__module__)) or "").split("\n")[0]
+
+    @cached_property
+    def tasks(self) -> Sequence[Task]:
+        """All rows in upstream's order, read at first use."""
+        return self.data.load()
+
+    @cached_property
+    def index(self) -> TaskIndex:
+        """Ids, categories and groups of the rows, read at first use without the rows."""
+        return self.data.index()
