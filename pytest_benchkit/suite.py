@@ -38,6 +38,8 @@ class Suite(ABC):
 
     key: ClassVar[str]
     data: ClassVar[TaskSource]
+    variants: ClassVar[Mapping[str, TaskSource]] = {}
+    """Other rows under a name of their own (``--bench=KEY:VARIANT``), never mixed with ``data``."""
     version: ClassVar[int] = 1
     """Bumped when prompt or scoring changes on purpose."""
     scoring: ClassVar[Literal["binary", "graded"]] = "binary"
@@ -68,11 +70,18 @@ class Suite(ABC):
         key = cls.__dict__.get("key")
         if key is not None and not (isinstance(key, str) and KEY.fullmatch(key)):
             raise SuiteError(f"{cls.__qualname__}.key is {key!r}: write lower-case words joined by dashes")
-        data = cls.__dict__.get("data")
-        if data is not None and hasattr(data, "bind"):
-            module = sys.modules.get(cls.__module__)
-            if file := getattr(module, "__file__", None):
-                data.bind(Path(file).parent)
+        module = sys.modules.get(cls.__module__)
+        if file := getattr(module, "__file__", None):
+            for source in (cls.__dict__.get("data"), *cls.__dict__.get("variants", {}).values()):
+                if hasattr(source, "bind"):
+                    source.bind(Path(file).parent)
+
+    def __init__(self, variant: str | None = None) -> None:
+        if variant is not None and variant not in self.variants:
+            known = ", ".join(self.variants) or "none"
+            raise SuiteError(f"{self.key} has no variant {variant!r}; it has: {known}")
+        self.variant = variant
+        self.source: TaskSource = self.data if variant is None else self.variants[variant]
 
     @abstractmethod
     def prompt(self, task: Task) -> str | list[Message]:
@@ -106,9 +115,9 @@ class Suite(ABC):
     @cached_property
     def tasks(self) -> Sequence[Task]:
         """All rows in upstream's order, read at first use."""
-        return self.data.load()
+        return self.source.load()
 
     @cached_property
     def index(self) -> TaskIndex:
         """Ids, categories and groups of the rows, read at first use without the rows."""
-        return self.data.index()
+        return self.source.index()

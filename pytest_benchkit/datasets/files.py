@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
@@ -42,6 +43,10 @@ class HubFile:
     path: str
     sha256: str | None = None
     bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9a-f]{40}", self.revision):
+            raise ValueError(f"{self.repo}: the revision must be a full commit id, not {self.revision!r}")
 
     @property
     def url(self) -> str:

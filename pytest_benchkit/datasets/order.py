@@ -16,8 +16,9 @@ def plan_order(
     """Positions of all rows in plan order (length ``len(ids)``); the first N of it are the sample of N.
 
     Rows of one category are ranked by sha256 of key, NUL, task id; rank k of n gets the fraction
-    (2k+1)/(2n), and rows are sorted by it, ties by the category's first appearance. So each prefix of
-    length m holds every category within one row of m times its share, and a larger sample contains a
+    (2k+1)/(2n), and rows are sorted by it, ties by the category's first appearance. A prefix of length m
+    then holds each of C categories within 1/2 + share * C/2 rows of m times its share: within one row for
+    categories of like size, and for every catalogued data set. A larger sample contains a
     smaller one. ``seed`` draws another sample: it is appended to the hashed text after one more NUL.
     """
     if len(ids) >= 2**25:

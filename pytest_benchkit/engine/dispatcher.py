@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,9 @@ class Dispatcher:
     ``excerpt`` gives the text that a verbose report shows, or ``None``.
     """
 
+    changed: threading.Condition
+    """Guards the verdicts; a worker's run loop waits on it too."""
+
     def __init__(
         self,
         lanes: Mapping[str, Lane],
@@ -53,7 +56,7 @@ class Dispatcher:
     ) -> None:
         self.lanes = lanes
         self._sink = sink
-        self._recorder = recorder
+        self.recorder = recorder
         self._excerpt = excerpt
         capacity = sum(lane.slots.capacity for lane in lanes.values())
         self._most_held = HELD_REORDERED if reordered else max(HELD_AT_LEAST, HELD_PER_SLOT * capacity)
@@ -62,7 +65,7 @@ class Dispatcher:
         self._queued: set[Job] = set()
         self._running: dict[Job, asyncio.Task[None]] = {}
         self._unfinished = 0
-        self._changed = threading.Condition()
+        self.changed = threading.Condition()
         self._verdicts: dict[Job, Verdict] = {}
         self._awaited: Job | None = None
         self._stalled = False
@@ -94,12 +97,12 @@ class Dispatcher:
 
         Raises what the store raised when records can no longer be written.
         """
-        with self._changed:
+        with self.changed:
             if job not in self._verdicts:
                 self._on_loop(self._hurry, job)
                 self._awaited = job
                 while job not in self._verdicts and self._fault is None:
-                    self._changed.wait()
+                    self.changed.wait()
                 self._awaited = None
             if self._fault is not None and job not in self._verdicts:
                 raise self._fault
@@ -111,27 +114,20 @@ class Dispatcher:
             self._on_loop(self._fill)
         return verdict
 
-    def first_ready(self, jobs: Sequence[Job]) -> Job | None:
-        """The first of these jobs that already has a verdict."""
-        with self._changed:
-            return next((job for job in jobs if job in self._verdicts), None)
+    def has(self, job: Job) -> bool:
+        """Whether this job has a verdict; the caller holds ``changed``."""
+        return job in self._verdicts
 
-    def wait_any(self, jobs: Sequence[Job], timeout: float) -> Job | None:
-        """Blocks until one of these jobs has a verdict, for at most that long."""
-        end = time.monotonic() + timeout
-        with self._changed:
-            self._awaited = jobs[0] if len(jobs) == 1 else ANY
-            try:
-                while True:
-                    for job in jobs:
-                        if job in self._verdicts:
-                            return job
-                    left = end - time.monotonic()
-                    if left <= 0 or self._fault is not None:
-                        return None
-                    self._changed.wait(left)
-            finally:
-                self._awaited = None
+    def check(self) -> None:
+        """Raises what ended the run, if anything did."""
+        if self._fault is not None:
+            raise self._fault
+
+    def wait_for_any(self) -> None:
+        """Waits, with ``changed`` held, until some verdict or whatever else is notified."""
+        self._awaited = ANY
+        self.changed.wait()
+        self._awaited = None
 
     def ask(self, lane: Lane, request: ChatRequest) -> Exchange:
         """One request outside the plan (function tests), through the lane's limiter. Blocks."""
@@ -206,7 +202,7 @@ class Dispatcher:
         self._fill()
 
     def _hurry(self, job: Job) -> None:
-        with self._changed:
+        with self.changed:
             known = job in self._verdicts
         if known or job in self._running:
             return
@@ -243,7 +239,7 @@ class Dispatcher:
                 return
             queue.popleft()
             self._queued.discard(job)
-            with self._changed:
+            with self.changed:
                 self._unfinished += 1
             self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane))
 
@@ -290,7 +286,7 @@ class Dispatcher:
         flags = [*judged.flags, *(judged.score.flags if judged.score else ())]
         if classified.outcome.counted and judged.score and judged.score.value > 0 and exchange.reply.cut:
             flags.append("cut")
-        record = self._recorder.record(
+        record = self.recorder.record(
             job,
             task,
             request.messages if request else [],
@@ -322,16 +318,16 @@ class Dispatcher:
         """A scoring thread that raised could not write its record: the run ends with the reason."""
         error = future.exception()
         if error is not None:
-            with self._changed:
+            with self.changed:
                 self._fault = self._fault or error
-                self._changed.notify_all()
+                self.changed.notify_all()
 
     def _deliver(self, job: Job, verdict: Verdict, *, ran: bool = False) -> None:
-        with self._changed:
+        with self.changed:
             self._unfinished -= ran
             self._verdicts[job] = verdict
             if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
-                self._changed.notify_all()
+                self.changed.notify_all()
 
     # ------------------------------------------------------------------ the end
 

@@ -89,9 +89,9 @@ class ChatStream:
         if BOM.startswith(start):
             self._head = start
             return []
-        self._head = start.removeprefix(BOM).lstrip()[:HEAD]
-        if self._head:
-            self._kind = "json" if self._head[0] in b"{[" else "events"
+        self._head = b""
+        if visible := start.removeprefix(BOM).lstrip():
+            self._kind = "json" if visible[0] in b"{[" else "events"
             return self.feed(start, at)
         return []
 
@@ -370,7 +370,7 @@ def _error_of(value: Any, data: bytes) -> Any:
 
 
 def _not_a_reply(body: bytes, content_type: str) -> Failure:
-    text = quote(body.decode("utf-8", "replace"), 200)
+    text = quote(body.decode("utf-8-sig", "replace"), 200)
     kind = quote(content_type, 80) or "unknown type"
     return Failure(
         "bad_response",

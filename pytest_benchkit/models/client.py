@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_benchkit.models.chat import ChatStream, failure_of_body, retry_after
+from pytest_benchkit.models.chat import ChatStream
+from pytest_benchkit.models.faults import failure_of_body, retry_after
 
 from pytest_benchkit.models.body import chat_body, fingerprint, prompt_text, refused_field, refused_param
 from pytest_benchkit.models.jsonlib import dumps, loads

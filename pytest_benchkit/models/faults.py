@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.models import jsonlib
-from pytest_benchkit.models.numbers import positive
+from pytest_benchkit.models.figures import positive
 from pytest_benchkit.reply import Failure
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.models.thinking import split
 from pytest_benchkit.reply import Exchange, Reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pytest_benchkit.models.base import ChatRequest, Gate
 
 Line = str | Reply | Exchange

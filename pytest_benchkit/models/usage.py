@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_benchkit.models.numbers import count, measure
+from pytest_benchkit.models.figures import count, measure
 from pytest_benchkit.reply import Usage
 
 # What servers measure themselves: llama.cpp `timings`, vLLM `metrics`, LM Studio `stats`.

@@ -43,3 +43,27 @@ def common(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     if ambiguous := sum("ambiguous" in (row.get("flags") or ()) for row in rows):
         found["ambiguous_rate"] = ambiguous / len(rows)
     return found
+
+
+def letters(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """For choice suites: ``chance`` (mean of 1/options), ``letter.<L>`` (share of the extracted letters) and
+    ``letter.gold.<L>`` (share of the golds), so that a constant answer is seen at a glance."""
+    found: dict[str, float] = {}
+    sizes = [size for row in rows if (size := (row.get("labels") or {}).get("options"))]
+    if sizes:
+        found["chance"] = sum(1 / size for size in sizes) / len(sizes)
+    golds = Counter(row.get("expected") for row in rows)
+    read = Counter(row["extracted"] for row in rows if row.get("extracted"))
+    for letter in sorted({letter for letter in (*golds, *read) if letter}):
+        found[f"letter.{letter}"] = read[letter] / max(1, read.total())
+        found[f"letter.gold.{letter}"] = golds[letter] / len(rows)
+    return found
+
+
+def macro(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """The plain mean over categories of their mean scores, ``None`` without a category."""
+    by_category: defaultdict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if (category := row.get("category")) is not None:
+            by_category[category].append(row.get("score") or 0.0)
+    return mean(sum(scores) / len(scores) for scores in by_category.values())

@@ -1,0 +1,1 @@
+"""Subcommands of ``benchkit``: one module each with ``configure(parser)`` and ``run(args) -> int``."""

@@ -1,0 +1,249 @@
+"""Everything that is found out and refused before the first task, once per run, on the controller.
+
+The result is plain data, so that xdist workers get it instead of asking again (M-1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.engine.lane import Lane
+from pytest_benchkit.errors import BenchkitError, UsageProblem
+from pytest_benchkit.models.limits import SharedHold, Slots
+from pytest_benchkit.settings import SAMPLING
+
+if TYPE_CHECKING:
+    from pytest_benchkit.models.base import Model
+    from pytest_benchkit.models.local import LocalServer
+    from pytest_benchkit.models.profiles import ModelSpec
+
+Say = Callable[[str], None]
+UNKNOWN_CAPACITY = 8
+EMBEDDED_CAPACITY = 16
+STREAM_UP_TO = 128
+"""Streams cost 6-17 times a plain reply: above this many in flight ``auto`` asks without."""
+LOCAL_SLOT_TOKENS = 2048
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A model that is ready to be asked, as plain data for ``run.json`` and for workers."""
+
+    name: str
+    kind: str
+    endpoint: str
+    capacity: int
+    capacity_source: str
+    stream: bool
+    window: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    load_s: float | None = None
+    dropped: list[str] = field(default_factory=list)
+    """Request fields that the server refused in the warm-up."""
+    stopped: str | None = None
+    """Why the model is not asked at all: its warm-up was refused."""
+
+    @property
+    def header(self) -> str:
+        """The line of the session header: where the model is and how it is asked (TTY-1)."""
+        where = f" at {self.base_url}" if self.base_url else ""
+        window = f", window {self.window}" if self.window else ""
+        return f"{self.name}: {self.kind}{where}{window}, {self.capacity} in flight ({self.capacity_source})"
+
+
+class Preflight:
+    """Prepares the models of a run and keeps what has to be stopped at its end (the local server)."""
+
+    def __init__(self, say: Say, log_folder: Path) -> None:
+        self._say = say
+        self._logs = log_folder
+        self._servers: dict[str, LocalServer] = {}
+
+    def prepare(
+        self, specs: Sequence[ModelSpec], registered: Mapping[str, Callable[[], Model]]
+    ) -> list[Prepared]:
+        """Raises :class:`UsageProblem` naming every model that cannot be used."""
+        prepared: list[Prepared] = []
+        problems: list[str] = []
+        for spec in specs:
+            try:
+                prepared.append(self._prepare(spec))
+            except BenchkitError as error:
+                problems.append(str(error))
+                continue
+            if prepared[-1].kind in ("http", "local") and spec.settings.warmup:
+                lane = build_lane(
+                    spec, prepared[-1], share=1, hold=SharedHold(), say=self._say, registered=registered
+                )
+                asyncio.run(_warm_up(lane, prepared[-1]))
+        if problems:
+            self.close()
+            raise UsageProblem("\n".join(problems))
+        return prepared
+
+    def _prepare(self, spec: ModelSpec) -> Prepared:
+        if spec.kind == "demo":
+            from pytest_benchkit.models.demo import DemoModel
+
+            DemoModel.parse(spec.argument)
+            return self._embedded(spec, "simulated")
+        if spec.kind == "registered":
+            return self._embedded(spec, "registered")
+        if spec.kind == "local":
+            return self._local(spec)
+        return self._discover(spec, spec.base_url or "")
+
+    def _embedded(self, spec: ModelSpec, source: str) -> Prepared:
+        inflight = spec.settings.inflight
+        capacity = inflight if isinstance(inflight, int) else EMBEDDED_CAPACITY
+        return Prepared(spec.name, spec.kind, spec.name, capacity, source, stream=False)
+
+    def _local(self, spec: ModelSpec) -> Prepared:
+        from pytest_benchkit.models import local, weights
+
+        path = Path(spec.argument).expanduser() if spec.argument else weights.ensure(self._say)
+        inflight = spec.settings.inflight
+        slots = inflight if isinstance(inflight, int) else local.DEFAULT_SLOTS
+        context = slots * (spec.settings.context or LOCAL_SLOT_TOKENS)
+        self._say(f"{spec.name}: starting llama.cpp on {path.name}")
+        self._logs.mkdir(parents=True, exist_ok=True)
+        server = local.start(
+            path,
+            slots=slots,
+            context=context,
+            threads=local.default_threads(),
+            log=self._logs / f"llama.cpp-{len(self._servers)}.log",
+            say=self._say,
+        )
+        self._servers[spec.name] = server
+        return self._discover(spec, server.base_url)
+
+    def _discover(self, spec: ModelSpec, base_url: str) -> Prepared:
+        from pytest_benchkit.models.discovery import discover
+
+        settings = spec.settings
+        headers = dict(settings.headers)
+        if spec.api_key:
+            headers["Authorization"] = f"Bearer {spec.api_key}"
+        facts = asyncio.run(
+            discover(
+                base_url,
+                spec.served_id if spec.kind != "local" else "",
+                provider=settings.provider,
+                headers=headers,
+                connect_timeout=settings.connect_timeout,
+                wait=settings.wait,
+                verify=settings.ca_file or True,
+                say=self._say,
+            )
+        )
+        if isinstance(settings.inflight, int):
+            capacity, source = settings.inflight, "asked for"
+        elif facts.capacity:
+            capacity, source = min(facts.capacity, 256), facts.capacity_source or "the server says so"
+        else:
+            capacity, source = UNKNOWN_CAPACITY, "server did not say; --bench-inflight=N"
+        stream = settings.stream == "on" or (settings.stream == "auto" and capacity <= STREAM_UP_TO)
+        if not stream and settings.stream == "auto":
+            self._say(f"{spec.name}: replies are not streamed above {STREAM_UP_TO} in flight: no TTFT, no ITL")
+        window = settings.context or facts.window
+        return Prepared(
+            spec.name, spec.kind, base_url, capacity, source, stream, window, asdict(facts), base_url
+        )
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.stop()
+        self._servers.clear()
+
+
+def build_lane(
+    spec: ModelSpec,
+    prepared: Prepared,
+    *,
+    share: int,
+    hold: SharedHold,
+    say: Say,
+    registered: Mapping[str, Callable[[], Model]],
+    lag: Callable[[], float] = lambda: 0.0,
+) -> Lane:
+    """The model with this process's share of its slots."""
+    model: Model
+    if prepared.kind == "demo":
+        from pytest_benchkit.models.demo import DemoModel
+
+        model = DemoModel.parse(spec.argument)
+    elif prepared.kind == "registered":
+        model = registered[spec.name]()
+    else:
+        model = _http_model(spec, prepared, lag, say)
+    lane = Lane(
+        spec.name,
+        model,
+        Slots(share, hold),
+        spec.settings,
+        spec.origins,
+        endpoint=prepared.endpoint,
+        window=prepared.window,
+        say=say,
+    )
+    lane.stopped = prepared.stopped
+    return lane
+
+
+def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], say: Say) -> Model:
+    from dataclasses import replace
+
+    from pytest_benchkit.models.client import HttpModel
+    from pytest_benchkit.models.discovery import ServerFacts
+    from pytest_benchkit.models.transport import AioTransport
+
+    transport = AioTransport(spec.settings.connect_timeout, spec.settings.ca_file)
+    facts = ServerFacts(**prepared.facts)
+    served = replace(spec, base_url=prepared.base_url)
+    model = HttpModel(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
+    model.dropped.update(prepared.dropped)
+    return model
+
+
+async def _warm_up(lane: Lane, prepared: Prepared) -> None:
+    """One request of at most 8 tokens outside every task's numbers (M-8).
+
+    It also finds out which request fields the server refuses, before sixteen tasks find out at once. Its
+    failure is treated as the first task's would be.
+    """
+    from pytest_benchkit.models.base import ChatRequest
+    from pytest_benchkit.models.limits import Ticket
+
+    started = time.monotonic()
+    settings = lane.settings
+    request = ChatRequest(
+        [{"role": "user", "content": "Say OK."}],
+        max_tokens=8,
+        seed=settings.seed,
+        sampling={name: value for name in SAMPLING if (value := getattr(settings, name)) is not None},
+        identity="warm-up",
+        samples=("OK", "OK"),
+    )
+    exchange = await lane.model.ask(request, Ticket(lane.slots, taken=False))
+    prepared.load_s = round(time.monotonic() - started, 3)
+    prepared.dropped = sorted(getattr(lane.model, "dropped", ()))
+    lane.note_exchange(exchange)
+    prepared.stopped = lane.stopped
+    await lane.model.aclose()
+
+
+def shares(capacity: int, workers: int) -> list[int]:
+    """A model's slots divided over the processes of a run; the sum is the capacity (H-15)."""
+    return [capacity // workers + (1 if index < capacity % workers else 0) for index in range(workers)]
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

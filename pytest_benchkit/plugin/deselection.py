@@ -1,0 +1,60 @@
+"""Which collected items stay, and in which order they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_benchkit.plugin.collection import TaskItem
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_benchkit.plugin.session import BenchSession
+
+
+def deselect_and_order(bench: BenchSession, items: list[pytest.Item]) -> None:
+    """Drops what the session is not about, then sorts by model and by the order of ``--bench``.
+
+    One model of an endpoint is measured after the other, so its rows stand together.
+    """
+    wanted = _wanted_keys(bench)
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    for item in items:
+        if isinstance(item, TaskItem):
+            keep = wanted is None or item.job.key in wanted
+        else:
+            keep = _is_about_benchmarks(bench, item)
+        (kept if keep else dropped).append(item)
+    if dropped:
+        bench.config.hook.pytest_deselected(items=dropped)
+    models = {name: place for place, name in enumerate(bench.model_names)}
+    benches = {key: place for place, key in enumerate(bench.scan.slices)}
+    if len(models) > 1 or len(benches) > 1:
+        last = len(models)
+
+        def place(item: pytest.Item) -> tuple[int, int]:
+            if not isinstance(item, TaskItem):
+                return last, 0
+            return models[item.job.cell.model], benches.get(item.job.cell.suite.key, 0)
+
+        kept.sort(key=place)
+    items[:] = kept
+
+
+def _wanted_keys(bench: BenchSession) -> set[str] | None:
+    outcomes = bench.options.only
+    if outcomes is None:
+        return None
+    last = bench.last_outcomes()
+    return {key for key, outcome in last.items() if outcome in outcomes}
+
+
+def _is_about_benchmarks(bench: BenchSession, item: pytest.Item) -> bool:
+    """Whether a test function belongs in this session. With paths given, all of theirs do."""
+    marker = item.get_closest_marker("bench_suite")
+    if marker is None:
+        return not bench.with_installed
+    if not bench.scan.slices:
+        return True
+    return bool(marker.args) and marker.args[0] in bench.scan.slices

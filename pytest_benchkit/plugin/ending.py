@@ -1,0 +1,96 @@
+"""The end of a session on the controller: everything is saved before anything is printed (J-7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.errors import StoreError
+from pytest_benchkit.runs.store import finished, now_text
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_benchkit.plugin.session import BenchSession
+
+
+def finish(bench: BenchSession, session: pytest.Session) -> None:
+    """Closes the run: counts, ``run.json``, result files, servers. A file that fails is named and fails
+    the session; the others are still made."""
+    store = bench.store
+    if bench.preflight is not None:
+        bench.preflight.close()
+    if store is None:
+        return
+    try:
+        store.fold_spools(remove=True)
+        _close_info(bench, session)
+        store.write_info()
+        store.write_index()
+        _write_results(bench, session)
+    except StoreError as error:
+        bench.say(str(error))
+        session.testsfailed += 1
+    finally:
+        try:
+            store.close()
+        except StoreError as error:
+            bench.say(str(error))
+            session.testsfailed += 1
+
+
+def _close_info(bench: BenchSession, session: pytest.Session) -> None:
+    store = bench.store
+    if store is None:
+        return
+    rows = store.ledger.rows
+    keys = [key for key in bench.plan_keys if key is not None]
+    missing = [key for key in keys if key not in rows]
+    open_rows = [key for key in keys if key in rows and not _settled(rows[key])]
+    reason = bench.stop_reason or ("refused" if missing else "finished")
+    info = store.info
+    info["complete"] = bool(keys) and not missing and not open_rows and reason == "finished"
+    planned = info.get("plan", {}).get("tasks", 0)
+    info["not_asked"] = {reason: planned - _held(bench)} if planned > _held(bench) else {}
+    if info.get("sessions"):
+        info["sessions"][-1].update(ended_at=now_text(), reason=reason)
+    _model_ends(bench)
+    if missing and reason in ("finished", "refused") and not session.testsfailed and not session.shouldstop:
+        # never green with fewer rows than planned, whatever lost them
+        bench.say(f"{len(missing)} planned tasks have no record, the first {missing[0]}")
+        session.testsfailed += 1
+
+
+def _settled(row: dict[str, Any]) -> bool:
+    return finished(row) or row["outcome"] == "skipped"
+
+
+def _held(bench: BenchSession) -> int:
+    """How many planned rows have a record."""
+    store = bench.store
+    return len(store.ledger.rows) if store is not None else 0
+
+
+def _model_ends(bench: BenchSession) -> None:
+    """What was learnt of each model while it was asked."""
+    store, dispatcher = bench.store, bench.dispatcher
+    if store is None or dispatcher is None:
+        return
+    for entry in store.info.get("models", []):
+        lane = dispatcher.lanes.get(entry["name"])
+        if lane is None:
+            continue
+        entry["dropped_fields"] = sorted(getattr(lane.model, "dropped", ()))
+        entry["inflight"].update(max=lane.slots.peak, mean=lane.slots.mean)
+
+
+def _write_results(bench: BenchSession, session: pytest.Session) -> None:
+    from pytest_benchkit.reports.files import write_all
+    from pytest_benchkit.runs.results import build
+
+    store = bench.store
+    if store is None:
+        return
+    bench.results = build(store.info, list(store.ledger.rows.values()), bench.suite_metrics())
+    for problem in write_all(bench.results, store.path):
+        bench.say(problem)
+        session.testsfailed += 1

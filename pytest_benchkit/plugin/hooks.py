@@ -1,0 +1,232 @@
+"""The hooks of a benchmark session. Registered only when a bench option is in force."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_benchkit.errors import BenchkitError, StoreError
+from pytest_benchkit.plugin import running
+from pytest_benchkit.plugin.collection import BenchFile, TaskItem, is_bench_file
+from pytest_benchkit.plugin.options import read_options
+from pytest_benchkit.plugin.session import STASH, BenchSession
+
+if TYPE_CHECKING:
+    from pytest_benchkit.plugin.terminal import BenchTerminal
+
+OURS = b"pytest_benchkit"
+MARKED = b"bench_suite"
+
+
+def activate(config: pytest.Config) -> None:
+    """Reads the options and registers the hooks. Raises ``pytest.UsageError`` (exit 4)."""
+    try:
+        bench = BenchSession(config, read_options(config))
+    except BenchkitError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[STASH] = bench
+    hooks = BenchHooks(bench)
+    if bench.worker is not None:
+        from pytest_benchkit.plugin.xdist import WorkerHooks
+
+        worker = WorkerHooks(bench)
+        bench.with_installed = worker.with_installed
+        config.pluginmanager.register(worker, "benchkit-worker")
+    else:
+        # paths on the command line say what is meant; without them the installed suites are meant too
+        bench.with_installed = config.args_source is not config.ArgsSource.ARGS
+        if config.pluginmanager.hasplugin("dsession"):
+            from pytest_benchkit.plugin.xdist import ControllerHooks
+
+            config.pluginmanager.register(ControllerHooks(bench), "benchkit-controller")
+    if bench.with_installed:
+        for folder in bench.scan.installed_folders():
+            if not any(Path(argument).resolve() == folder.resolve() for argument in config.args):
+                config.args.append(str(folder))
+    config.pluginmanager.register(hooks, "benchkit-hooks")
+    if bench.worker is None:
+        from pytest_benchkit.plugin.terminal import BenchTerminal
+
+        config.pluginmanager.register(BenchTerminal(bench), "benchkit-terminal")
+        if config.pluginmanager.hasplugin("html"):
+            from pytest_benchkit.plugin.html import BenchHtml
+
+            config.pluginmanager.register(BenchHtml(bench), "benchkit-html")
+
+
+class BenchHooks:
+    """What every process of a benchmark session does."""
+
+    def __init__(self, bench: BenchSession) -> None:
+        self.bench = bench
+        self._previous: dict[int, Any] = {}
+
+    @property
+    def _asks_here(self) -> bool:
+        """Whether items run in this process: not on a controller that has workers, not when collecting."""
+        config = self.bench.config
+        return not config.option.collectonly and not config.pluginmanager.hasplugin("dsession")
+
+    # ------------------------------------------------------------------ start
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        bench = self.bench
+        if bench.worker is not None or bench.config.option.collectonly:
+            return
+        from pytest_benchkit.plugin import controller
+
+        try:
+            controller.start(bench)
+            if bench.config.pluginmanager.hasplugin("dsession"):
+                from pytest_benchkit.plugin.xdist import prepare_workers
+
+                prepare_workers(bench)
+        except BenchkitError as error:
+            raise pytest.UsageError(str(error)) from None
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self._previous[number] = signal.signal(number, _leave)
+
+    # ------------------------------------------------------------------ collection
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Without paths a benchmark session is about benchmarks: other tests are not even imported."""
+        bench = self.bench
+        if not bench.with_installed or collection_path.suffix != ".py":
+            return None
+        if is_bench_file(collection_path, bench.scan.patterns):
+            return None if bench.scan.wants_file(collection_path) else True
+        if collection_path.name in ("conftest.py", "__init__.py"):
+            return None
+        return None if _contains(collection_path, MARKED) else True
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        bench = self.bench
+        if not is_bench_file(file_path, bench.scan.patterns) or not _contains(file_path, OURS):
+            return None
+        collector: pytest.Collector = BenchFile.from_parent(parent, path=file_path, bench=bench)
+        return collector
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        from pytest_benchkit.plugin.deselection import deselect_and_order
+
+        try:
+            deselect_and_order(self.bench, items)
+        except BenchkitError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        bench = self.bench
+        bench.jobs = [item.job for item in session.items if isinstance(item, TaskItem)]
+        if bench.config.option.collectonly:
+            return
+        if bench.scan.passed_over and bench.worker is None and bench.config.get_verbosity() >= 0:
+            bench.say(f"passed over by -k: {', '.join(bench.scan.passed_over)}")
+        # thousands of items live to the end of the session: no collection need look at them again
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
+        if self._asks_here:  # a controller with workers gets the plan from one of them
+            from pytest_benchkit.plugin.planning import publish_plan
+
+            publish_plan(bench, session.items)
+
+    # ------------------------------------------------------------------ running
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        bench = self.bench
+        if not self._asks_here:
+            return (yield)
+        try:
+            if bench.worker is None:
+                self._start_engine()
+            result = yield
+        except StoreError as error:
+            bench.stop_reason = bench.stop_reason or "error"
+            pytest.exit(str(error), returncode=3)
+        except (KeyboardInterrupt, pytest.exit.Exception):
+            bench.stop_reason = "interrupted"
+            if bench.dispatcher is not None:
+                bench.dispatcher.stop("the run was interrupted")
+            raise
+        except (pytest.Session.Failed, pytest.Session.Interrupted) as stop:
+            bench.stop_reason = "stopped"
+            if bench.dispatcher is not None:
+                bench.dispatcher.stop(str(stop))
+            raise
+        return result
+
+    def _start_engine(self) -> None:
+        bench = self.bench
+        dispatcher = bench.start_engine({p.name: p.capacity for p in bench.prepared})
+        dispatcher.add(bench.dispatch_order(bench.jobs))
+
+    @pytest.hookimpl(tryfirst=True, specname="pytest_runtestloop")
+    def run_items(self, session: pytest.Session) -> bool | None:
+        if self.bench.worker is not None or not self._asks_here:
+            return None
+        return running.run_loop(session, self.bench)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if isinstance(item, TaskItem):
+            running.amend_report(item, call, report, self.bench)
+        elif call.when == "call" or (call.when == "setup" and not report.passed):
+            from pytest_benchkit.plugin.fixtures import close_record
+
+            close_record(item, report, self.bench)
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        return running.status_of(report)
+
+    # ------------------------------------------------------------------ end
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        bench = self.bench
+        if bench.config.option.collectonly:
+            return
+        if bench.worker is None and bench.stop_reason == "interrupted":
+            signal.signal(signal.SIGINT, _leave_at_once)
+        if bench.dispatcher is not None:
+            bench.dispatcher.close()
+        if bench.worker is not None:
+            return
+        from pytest_benchkit.plugin import ending
+
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        ending.finish(bench, session)
+
+
+def _contains(path: Path, word: bytes) -> bool:
+    try:
+        return word in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP act like Ctrl-C and exit 128 + n (H-24)."""
+    pytest.exit(f"received {signal.Signals(number).name}", returncode=128 + number)
+
+
+def _leave_at_once(number: int, frame: FrameType | None) -> None:
+    """A second Ctrl-C: the journal is whole at any byte, so nothing has to be tidied."""
+    sys.stderr.write("\nbench: left at once; go on with --bench-resume\n")
+    os._exit(130)

@@ -1,0 +1,2 @@
+class BenchHtml:
+    def __init__(self, bench): self.bench=bench

@@ -1,0 +1,88 @@
+"""The plan of a session: which keys were collected, so that what is missing at the end can be counted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from pytest_benchkit.plugin.collection import TaskItem
+from pytest_benchkit.plugin.fixtures import job_of
+from pytest_benchkit.runs.store import write_atomic
+
+if TYPE_CHECKING:
+    import pytest
+
+    from pytest_benchkit.engine.plan import Job
+    from pytest_benchkit.plugin.session import BenchSession
+
+PLAN = "plan.json"
+
+
+def job_of_item(item: pytest.Item) -> Job | None:
+    return item.job if isinstance(item, TaskItem) else job_of(item)
+
+
+def publish_plan(bench: BenchSession, items: list[pytest.Item]) -> None:
+    """Hands the plan to the run's ``run.json``, or from a worker to its controller through a file."""
+    plan = make_plan(items)
+    if bench.store is not None:
+        adopt_plan(bench, plan)
+    elif bench.run_dir is not None:
+        path = bench.run_dir / "spool" / PLAN
+        if not path.exists():
+            write_atomic(path, json.dumps(plan).encode())
+
+
+def make_plan(items: list[pytest.Item]) -> dict[str, Any]:
+    """``keys``: the record key of each item in order, null for other tests; ``cells``: counts per cell."""
+    keys: list[str | None] = []
+    cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    for item in items:
+        job = job_of_item(item)
+        keys.append(job.key if job else None)
+        if job is None:
+            continue
+        cell = job.cell
+        axes = (cell.name, cell.model, cell.harness, cell.perturbation)
+        entry = cells.get(axes)
+        if entry is None:
+            entry = cells[axes] = {
+                "suite": cell.name,
+                "model": cell.model,
+                "harness": cell.harness,
+                "perturbation": cell.perturbation,
+                "planned": 0,
+                "rows": len(cell.suite.index),
+                "selection": cell.selection,
+            }
+        entry["planned"] += 1
+    for entry in cells.values():
+        asked_for = entry["selection"].get("n", entry["rows"])
+        if entry["planned"] < asked_for:  # -k, node ids, --lf, --bench-only chose among them
+            entry["selection"] = {"kind": "ids", "n": entry["planned"]}
+    return {"keys": keys, "cells": list(cells.values())}
+
+
+def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
+    """Writes the plan into ``run.json``; a resumed run's plan is the union with what it had."""
+    store = bench.store
+    if store is None:
+        return
+    keys = [key for key in plan["keys"] if key is not None]
+    bench.plan_keys = plan["keys"]
+    old = store.info.get("plan", {})
+    axes = ("suite", "model", "harness", "perturbation")
+    mine = {tuple(cell[a] for a in axes) for cell in plan["cells"]}
+    kept = [cell for cell in old.get("cells", []) if tuple(cell[a] for a in axes) not in mine]
+    cells = [*plan["cells"], *kept]
+    digest = hashlib.sha256("\n".join(keys).encode()).hexdigest()
+    tasks = sum(cell["planned"] for cell in cells)
+    store.info["plan"] = {"tasks": tasks, "requests": tasks, "sha256": digest, "cells": cells}
+    store.write_info()
+    models, suites = len(bench.prepared), len({cell["suite"] for cell in plan["cells"]})
+    if keys:
+        bench.say(
+            f"{models} model{'s' * (models != 1)} × {suites} suite{'s' * (suites != 1)} = {len(keys)} tasks"
+            + (f", {sum(k in bench.known for k in keys)} already measured" if bench.known else "")
+        )

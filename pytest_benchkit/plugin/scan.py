@@ -1,0 +1,156 @@
+"""Which suites a session is about, found without collecting: for fetching, refusing, and ``--bench``."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_benchkit.errors import SuiteError, UsageProblem
+from pytest_benchkit.plugin.collection import is_bench_file
+from pytest_benchkit.plugin.selection import NameFilter, Slice, parse_slice
+from pytest_benchkit.registry import SuiteRef, installed_suites, load_suites
+
+if TYPE_CHECKING:
+    from pytest_benchkit.suite import Suite
+
+
+class Scan:
+    """The suites that options and paths can mean. Reads file names first, files only when needed."""
+
+    def __init__(self, config: pytest.Config, benches: Iterable[str], model_slugs: list[str]) -> None:
+        self._config = config
+        self._slugs = model_slugs
+        self.patterns: list[str] = config.getini("bench_files")
+        self.slices: dict[str, list[Slice]] = {}
+        for text in benches:
+            slice_ = parse_slice(text)
+            self.slices.setdefault(slice_.key, []).append(slice_)
+        self._names = NameFilter(config.getoption("keyword", "") or "")
+        self._loaded: dict[Path, list[type[Suite]]] = {}
+        self.passed_over: list[str] = []
+
+    # ------------------------------------------------------------------ files
+
+    @property
+    def installed(self) -> dict[str, SuiteRef]:
+        return installed_suites()
+
+    def installed_folders(self) -> list[Path]:
+        """Folders of the installed suite files that this session may need."""
+        wanted = [ref.path for key, ref in self.installed.items() if not self.slices or key in self.slices]
+        return sorted({path.parent for path in wanted})
+
+    def wants_file(self, path: Path) -> bool:
+        """Whether an installed suite's file is needed; other files always are."""
+        for ref in self.installed.values():
+            if ref.path == path:
+                return not self.slices or ref.key in self.slices
+        return True
+
+    def project_files(self) -> Iterator[Path]:
+        """Benchmark files below the paths of the command line."""
+        for argument in self._config.args:
+            path = Path(os.path.normpath(self._config.invocation_params.dir / argument.split("::")[0]))
+            if path.is_file():
+                if is_bench_file(path, self.patterns):
+                    yield path
+            elif path.is_dir():
+                yield from self._walk(path)
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        skipped: list[str] = self._config.getini("norecursedirs")
+        for place, folders, files in os.walk(folder):
+            folders[:] = sorted(
+                name
+                for name in folders
+                if not any(fnmatch(name, pattern) for pattern in skipped)
+                and not (Path(place) / name / "pyvenv.cfg").exists()
+            )
+            for name in sorted(files):
+                if is_bench_file(Path(name), self.patterns):
+                    yield Path(place) / name
+
+    # ------------------------------------------------------------------ suites
+
+    def suites_in(self, path: Path) -> list[type[Suite]]:
+        """The suites of a file, imported once. A file with functions only has none."""
+        path = path.resolve()
+        if path not in self._loaded:
+            try:
+                self._loaded[path] = load_suites(path)
+            except SuiteError as error:
+                if "defines no suite" not in str(error) or "def test" not in path.read_text("utf-8"):
+                    raise UsageProblem(str(error)) from None
+                self._loaded[path] = []
+        return self._loaded[path]
+
+    def chosen(self, suite: type[Suite], path: Path) -> list[Slice | None]:
+        """The slices of a suite that this session runs; ``[None]`` is the whole of it, ``[]`` nothing."""
+        if self.slices and suite.key not in self.slices:
+            return []
+        pieces = [suite.key, *self._slugs, *suite.harnesses, *suite.perturbations, "none"]
+        if not self._names.may_match(self._fixed(suite, path), pieces, suite.data.id_words):
+            if suite.key not in self.passed_over:
+                self.passed_over.append(suite.key)
+            return []
+        return list(self.slices.get(suite.key, [None]))
+
+    def _fixed(self, suite: type[Suite], path: Path) -> list[str]:
+        """Names that every item of the suite carries for ``-k``: file, its folders, key, marker."""
+        names = [suite.key, path.name, "bench"]
+        try:
+            parent = path.parent.relative_to(self._config.rootpath)
+        except ValueError:
+            parent = Path(path.parent.name)
+        return [*names, *parent.parts]
+
+    def selected(self, *, with_installed: bool) -> list[tuple[type[Suite], Path, list[Slice | None]]]:
+        """Every suite this session may run. Raises :class:`UsageProblem` for a ``--bench`` key that no
+        file defines and for a key that two files define."""
+        paths = list(self.project_files())
+        if with_installed:
+            paths += [ref.path for ref in self.installed.values() if self.wants_file(ref.path)]
+        found: list[tuple[type[Suite], Path, list[Slice | None]]] = []
+        seen: dict[str, Path] = {}
+        for path in dict.fromkeys(p.resolve() for p in paths):
+            for suite in self.suites_in(path):
+                if (other := seen.get(suite.key)) is not None:
+                    raise UsageProblem(f"two files define the suite {suite.key!r}: {other} and {path}")
+                seen[suite.key] = path
+                if chosen := self.chosen(suite, path):
+                    found.append((suite, path, chosen))
+        self._refuse_unknown(seen)
+        return found
+
+    def find(self, key: str) -> type[Suite]:
+        """The suite of that key, of this project or installed. Raises :class:`UsageProblem`."""
+        for path in self.project_files():
+            for suite in self.suites_in(path):
+                if suite.key == key:
+                    return suite
+        if (ref := self.installed.get(key)) is not None:
+            for suite in self.suites_in(ref.path):
+                if suite.key == key:
+                    return suite
+        known = ", ".join(sorted(self.installed))
+        raise UsageProblem(f"there is no suite {key!r}; installed: {known}")
+
+    def _refuse_unknown(self, seen: dict[str, Path]) -> None:
+        unknown = [key for key in self.slices if key not in seen]
+        if not unknown:
+            return
+        known = sorted({*seen, *self.installed})
+        words = []
+        for key in unknown:
+            near = difflib.get_close_matches(key, known, n=1)
+            words.append(
+                f"--bench={key}: no such suite; "
+                + (f"did you mean {near[0]}?" if near else "known: " + ", ".join(known))
+            )
+        raise UsageProblem("\n".join(words))

@@ -1,0 +1,304 @@
+"""One benchmark session in one process: what was asked, the models, the store, the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_benchkit.engine.plan import NOT_ASKED, Cell, Job, Verdict
+from pytest_benchkit.errors import UsageProblem
+from pytest_benchkit.models.profiles import ModelSpec, resolve_model
+from pytest_benchkit.plugin.options import BenchOptions
+from pytest_benchkit.plugin.scan import Scan
+
+if TYPE_CHECKING:
+    from pytest_benchkit.engine.dispatcher import Dispatcher
+    from pytest_benchkit.engine.preflight import Preflight, Prepared
+    from pytest_benchkit.models.base import Model
+    from pytest_benchkit.plugin.collection import TaskItem
+    from pytest_benchkit.plugin.selection import Slice
+    from pytest_benchkit.runs.journal import Journal
+    from pytest_benchkit.runs.record import TaskRecord
+    from pytest_benchkit.runs.store import RunStore
+    from pytest_benchkit.suite import Suite
+
+STASH = pytest.StashKey["BenchSession"]()
+PLACEHOLDER = "model"
+"""Stands in item names for the model of a ``--collect-only`` without ``--bench-model``."""
+
+
+def bench_of(config: pytest.Config) -> BenchSession:
+    """The session's benchmark state. Raises ``pytest.UsageError`` when no bench option is in force."""
+    try:
+        return config.stash[STASH]
+    except KeyError:
+        raise pytest.UsageError(
+            "this needs a model: run pytest with --bench-model=NAME (demo needs no server)"
+        ) from None
+
+
+class BenchSession:
+    """State shared by the hooks. The controller owns the store; an xdist worker owns a spool."""
+
+    def __init__(self, config: pytest.Config, options: BenchOptions) -> None:
+        self.config = config
+        self.options = options
+        self.registered = _registered_models(config)
+        self.specs: list[ModelSpec] = [
+            resolve_model(
+                name,
+                command_line=options.command_line,
+                environ=options.environ,
+                profiles=options.profiles,
+                ini=options.ini,
+                registered=frozenset(self.registered),
+            )
+            for name in options.models
+        ]
+        slugs = [spec.slug for spec in self.specs]
+        for slug in slugs:
+            if slugs.count(slug) > 1:
+                raise UsageProblem(
+                    f"two --bench-model values are both {slug!r} in test names; give one a profile"
+                )
+        self.scan = Scan(config, options.benches, slugs or [PLACEHOLDER])
+        self.run_dir: Path | None = None
+        self.session_number = 0
+        self.store: RunStore | None = None
+        self.spool: Journal | None = None
+        self.known: dict[str, dict[str, Any]] = {}
+        self.prepared: list[Prepared] = []
+        self.preflight: Preflight | None = None
+        self.dispatcher: Dispatcher | None = None
+        self.jobs: list[Job] = []
+        self.not_asked: dict[str, int] = {}
+        self.stop_reason: str | None = None
+        self.with_installed = False
+        self.lengths: dict[str, float] = {}
+        self._suites: dict[tuple[type[Suite], str | None], Suite] = {}
+        self._cells: dict[tuple[Suite, str], Cell] = {}
+        self._function_cells: dict[tuple[Suite, str, str], Cell] = {}
+        self.plan_keys: list[str | None] = []
+        self.said: list[str] = []
+        self.results: dict[str, Any] | None = None
+        self._relays: dict[Path, Any] = {}
+
+    # ------------------------------------------------------------------ names
+
+    @property
+    def worker(self) -> dict[str, Any] | None:
+        """What the controller told this xdist worker; ``None`` on the controller."""
+        value: dict[str, Any] | None = getattr(self.config, "workerinput", None)
+        return value
+
+    @property
+    def model_names(self) -> list[str]:
+        return [spec.name for spec in self.specs] or [PLACEHOLDER]
+
+    def spec(self, name: str) -> ModelSpec | None:
+        return next((spec for spec in self.specs if spec.name == name), None)
+
+    def suite(self, suite_class: type[Suite], variant: str | None) -> Suite:
+        """The one instance of a suite in this process. Raises :class:`UsageProblem` for no such variant."""
+        key = (suite_class, variant)
+        if key not in self._suites:
+            if variant is not None and variant not in suite_class.variants:
+                known = ", ".join(suite_class.variants) or "none"
+                raise UsageProblem(
+                    f"--bench={suite_class.key}:{variant}: no such variant or slice; variants: {known}; "
+                    "a slice is N or head:N"
+                )
+            self._suites[key] = suite_class(variant)
+        return self._suites[key]
+
+    def cell(self, suite: Suite, model: str, slice_: Slice | None = None) -> Cell:
+        key = (suite, model)
+        if key not in self._cells:
+            selection: dict[str, object] = {"kind": "all"}
+            if slice_ is not None:
+                selection = slice_.describe(len(suite.index))
+            self._cells[key] = Cell(suite, model, selection=selection, variant=suite.variant)
+        return self._cells[key]
+
+    def function_cell(self, suite: Suite, model: str, function: str) -> Cell:
+        """The cell of a test function: its records stand apart from the suite's own (``gsm8k:test_tone``)."""
+        key = (suite, model, function)
+        if key not in self._function_cells:
+            self._function_cells[key] = Cell(suite, model, variant=function)
+        return self._function_cells[key]
+
+    def item_prefix(self, cell: Cell) -> str:
+        """``gsm8k[qwen3.8b-direct-``: what all item names of a cell begin with."""
+        spec = self.spec(cell.model)
+        parts = [spec.slug if spec else PLACEHOLDER, cell.harness]
+        if cell.perturbation != "none":
+            parts.append(cell.perturbation)
+        if cell.variant:
+            parts.append(cell.variant)
+        return f"{cell.suite.key}[{'-'.join(parts)}-"
+
+    def hook_of(self, item: TaskItem) -> Any:
+        """The hook relay of an item's file, looked up once per file."""
+        relay = self._relays.get(item.path)
+        if relay is None:
+            relay = self._relays[item.path] = item.ihook
+        return relay
+
+    @cached_property
+    def call_reports_suffice(self) -> bool:
+        """Whether a stored row may be reported by one report: nobody listens for teardowns."""
+        return not any(self.config.getoption(name, None) for name in ("xmlpath", "htmlpath"))
+
+    # ------------------------------------------------------------------ saying
+
+    def say(self, line: str) -> None:
+        """A line for the user, from any thread: shown at once, escaped, never markup."""
+        from pytest_benchkit.engine.outcome import CONTROL
+
+        text = CONTROL.sub(lambda m: m.group().encode("unicode_escape", "replace").decode(), line)
+        self.said.append(text)
+        if self.worker is not None:
+            self._say_to_controller(text)
+            return
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and self.config.get_verbosity() >= -1:
+            reporter.ensure_newline()
+            reporter.write_line(f"bench: {text}")
+
+    def _say_to_controller(self, text: str) -> None:
+        if self.run_dir is not None:
+            from pytest_benchkit.runs.plain import line
+
+            folder = self.run_dir / "spool"
+            with (folder / f"{self.worker_id}.say").open("ab") as file:
+                file.write(line(text))
+
+    @property
+    def worker_id(self) -> str:
+        return str(self.worker["workerid"]) if self.worker else "main"
+
+    # ------------------------------------------------------------------ asking
+
+    def start_engine(self, shares: Mapping[str, int]) -> Dispatcher:
+        """Starts this process's engine with its share of each model's slots."""
+        from pytest_benchkit.engine.dispatcher import Dispatcher
+        from pytest_benchkit.engine.preflight import build_lane
+        from pytest_benchkit.engine.records import Recorder
+        from pytest_benchkit.models.limits import SharedHold
+
+        hold_file = self.run_dir / "spool" / "holds" if self.worker and self.run_dir else None
+        engine: list[Dispatcher] = []
+        lanes = {}
+        for slot, prepared in enumerate(self.prepared):
+            spec = self.spec(prepared.name)
+            if spec is None or not shares.get(prepared.name, 0):
+                continue
+            lanes[prepared.name] = build_lane(
+                spec,
+                prepared,
+                share=shares[prepared.name],
+                hold=SharedHold(hold_file, slot),
+                lag=lambda: engine[0].lag_s if engine else 0.0,
+                say=self.say,
+                registered=self.registered,
+            )
+        dispatcher = Dispatcher(
+            lanes,
+            self.sink,
+            Recorder(self.session_number, self.worker_id),
+            reordered=bool(self.lengths),
+            excerpt=self._excerpt,
+        )
+        engine.append(dispatcher)
+        self.dispatcher = dispatcher
+        dispatcher.start()
+        return dispatcher
+
+    def sink(self, record: TaskRecord) -> None:
+        """Makes a finished task durable: in the store, or in this worker's spool."""
+        if self.store is not None:
+            self.store.append(record)
+        elif self.spool is not None:
+            from pytest_benchkit.runs.plain import line
+
+            self.spool.append(line(record))
+
+    def _excerpt(self, record: TaskRecord) -> str | None:
+        mode = self.options.verbose
+        if mode is None or (mode == "missed" and record["outcome"] == "correct"):
+            return None
+        from pytest_benchkit.reports.excerpt import excerpt
+
+        return excerpt(record)
+
+    def verdict_of(self, item: TaskItem) -> Verdict:
+        """The verdict on an item's task: from an earlier session, else from the engine. Blocks."""
+        job = item.job
+        stored = self.known.get(job.key)
+        if stored is not None:
+            return stored_verdict(stored)
+        if self.dispatcher is None:
+            return Verdict(job.key, NOT_ASKED, "not asked: the engine is not running")
+        return self.dispatcher.wait(job)
+
+    def last_outcomes(self) -> dict[str, str]:
+        """Outcome by key of the run that ``--bench-only`` looks at."""
+        if self.worker is not None and self.run_dir is not None:
+            import json
+
+            outcomes: dict[str, str] = json.loads((self.run_dir / "spool" / "last.json").read_bytes())
+            return outcomes
+        from pytest_benchkit.plugin.controller import last_outcomes
+
+        return last_outcomes(self)
+
+    def suite_metrics(self) -> dict[str, Callable[[Sequence[Mapping[str, Any]]], dict[str, float]]]:
+        """Each suite's own metrics by the suite's name in records."""
+        return {
+            f"{suite.key}:{variant}" if variant else suite.key: suite.metrics
+            for (_, variant), suite in self._suites.items()
+        }
+
+    def dispatch_order(self, jobs: Sequence[Job]) -> list[Job]:
+        """Jobs without a stored verdict, longest expected first where lengths are known (LA-9)."""
+        asked = [job for job in jobs if job.key not in self.known]
+        if not self.lengths:
+            return asked
+        typical = sorted(self.lengths.values())[len(self.lengths) // 2]
+        models = {name: place for place, name in enumerate(self.model_names)}
+        return sorted(
+            asked, key=lambda job: (models[job.cell.model], -self.lengths.get(job.key, typical))
+        )
+
+
+def stored_verdict(row: Mapping[str, Any]) -> Verdict:
+    """The verdict of a row that an earlier session measured."""
+    return Verdict(
+        row["key"],
+        row["outcome"],
+        row["reason"],
+        row.get("detail"),
+        row.get("score"),
+        row.get("usage", {}).get("output_tokens"),
+        row.get("timing", {}).get("ttft_ms"),
+        row.get("timing", {}).get("end_ms", 0.0) / 1000,
+        stored=True,
+    )
+
+
+def _registered_models(config: pytest.Config) -> dict[str, Callable[[], Model]]:
+    found: dict[str, Callable[[], Model]] = {}
+    answers: Iterable[Mapping[str, Callable[[], Model]] | None] = (
+        config.hook.pytest_benchkit_models(config=config)
+    )
+    for models in answers:
+        found.update(models or {})
+    return found
+
+
+def default_runs_root(config: pytest.Config) -> Path:
+    return config.rootpath / ".benchkit" / "runs"

@@ -1,0 +1,2 @@
+def excerpt(record):
+    return str(record)[:4000]

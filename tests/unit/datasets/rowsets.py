@@ -1,0 +1,114 @@
+"""Rows of ours in upstream's schemas, one small set per reader."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Writes a JSON-lines file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Writes a parquet file."""
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def mmlu(count: int = 6) -> list[dict[str, Any]]:
+    """Two subjects, file order by subject as upstream has it."""
+    return [
+        {
+            "question": f"What is {place}?",
+            "subject": "abstract_algebra" if place < count // 2 else "us_foreign_policy",
+            "choices": [f"{place}", "b\r\nline", "ünïcode", "d"],
+            "answer": place % 4,
+        }
+        for place in range(count)
+    ]
+
+
+def mmlu_pro() -> list[dict[str, Any]]:
+    """Ten slots, padding and an option that only looks like padding."""
+    options = ["Na", "NA", "n/a", "N/A", "N/A ", "x", "y", "z", "w", "v"]
+    base = {"question_id": 70, "category": "computer science", "src": "", "cot_content": ""}
+    return [
+        {**base, "question": "q", "options": options, "answer": "F", "answer_index": 5},
+        {**base, "question_id": 71, "question": "q2", "options": ["a", "b"], "answer": "A", "answer_index": 0},
+    ]
+
+
+def hellaswag() -> list[dict[str, Any]]:
+    """One row of each source, labels as text (hub) or number (repository)."""
+    return [
+        {
+            "ind": 24,
+            "activity_label": "Roof shingle removal",
+            "ctx_a": "A man is sitting on a roof.",
+            "ctx_b": "he",
+            "ctx": "",
+            "endings": ["is [step] up.", "b", "c  d", "e"],
+            "label": "3",
+            "source_id": "activitynet~v_1",
+            "split_type": "indomain",
+            "split": "val",
+        },
+        {
+            "ind": 25,
+            "activity_label": "Family Life",
+            "ctx_a": "[header] How to talk [title] Be calm. [step] Sit",
+            "ctx_b": "",
+            "ctx": "",
+            "endings": ["a", "b", "c", "d"],
+            "label": 0,
+            "source_id": "wikihow~1",
+            "split_type": "zeroshot",
+            "split": "val",
+        },
+    ]
+
+
+def gpqa(count: int = 8) -> list[dict[str, Any]]:
+    """Columns of upstream's CSV; row 3 repeats the right answer among the wrong ones."""
+    return [
+        {
+            "Question": f" Q{place}, with a comma ",
+            "Correct Answer": f"right {place}\n",
+            "Incorrect Answer 1": f"right {place}\n" if place == 3 else f"wrong1 {place}",
+            "Incorrect Answer 2": f"wrong2 {place}",
+            "Incorrect Answer 3": f"wrong3 {place}",
+            "High-level domain": "Physics",
+            "Subdomain": "Optics",
+        }
+        for place in range(count)
+    ]
+
+
+SIZES = {2: 43, 3: 90, 4: 219, 5: 192, 6: 135, 7: 65, 8: 36, 9: 17, 10: 9, 11: 7, 12: 3, 13: 1}
+"""How many TruthfulQA rows have how many options."""
+
+
+def truthfulqa() -> list[dict[str, Any]]:
+    """817 rows with upstream's numbers of options, the right one first in each."""
+    sizes = [size for size, count in SIZES.items() for _ in range(count)]
+    return [
+        {
+            "question": f"Question {place}?",
+            "mc1_targets": {
+                "choices": [f"{'right' if option == 0 else 'wrong'} {place}-{option}" for option in range(size)],
+                "labels": [1] + [0] * (size - 1),
+            },
+        }
+        for place, size in enumerate(sizes)
+    ]
