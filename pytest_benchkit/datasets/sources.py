@@ -173,8 +173,8 @@ class Dataset:
     def check(self, tasks: Sequence[Task]) -> None:
         """Holds rows against the catalog. Raises :class:`DataFault` or :class:`DataDamaged`."""
         store.check_ids(self.name, tasks)
-        if bad := next((task for task in tasks if not TASK_ID.fullmatch(task.id)), None):
-            raise DataFault(f"{self.name}: the id {bad.id!r} is not lower-case words joined by dashes")
+        if bad := [task.id for task in tasks if not TASK_ID.fullmatch(task.id)]:
+            raise DataFault(f"{self.name}: the id {bad[0]!r} is not lower-case words joined by dashes")
         if len(tasks) != self.rows:
             raise DataDamaged(f"{self.name} has {self.rows:,} rows, but {len(tasks):,} were read")
         if self.rows_sha256 is not None and (found := store.rows_hash(tasks)) != self.rows_sha256:

@@ -64,7 +64,7 @@ class Dispatcher:
         self._urgent: dict[str, deque[Job]] = {name: deque() for name in lanes}
         self._queued: set[Job] = set()
         self._running: dict[Job, asyncio.Task[None]] = {}
-        self._unfinished = 0
+        self._open: set[Job] = set()  # being asked, or scored
         self.changed = threading.Condition()
         self._verdicts: dict[Job, Verdict] = {}
         self._awaited: Job | None = None
@@ -99,8 +99,9 @@ class Dispatcher:
         """
         with self.changed:
             if job not in self._verdicts:
-                self._on_loop(self._hurry, job)
                 self._awaited = job
+                if job not in self._open and (self._stalled or job not in self._queued):
+                    self._on_loop(self._hurry, job)
                 while job not in self._verdicts and self._fault is None:
                     self.changed.wait()
                 self._awaited = None
@@ -196,16 +197,15 @@ class Dispatcher:
 
     def _enqueue(self, jobs: list[Job]) -> None:
         for job in jobs:
-            if job not in self._queued and job not in self._running:
+            if job not in self._queued and job not in self._open:
                 self._queued.add(job)
                 self._pending[job.cell.model].append(job)
         self._fill()
 
     def _hurry(self, job: Job) -> None:
         with self.changed:
-            known = job in self._verdicts
-        if known or job in self._running:
-            return
+            if self._awaited != job or job in self._verdicts or job in self._open:
+                return
         self._queued.add(job)
         self._urgent[job.cell.model].append(job)
         self._fill()
@@ -232,15 +232,18 @@ class Dispatcher:
                 self._queued.discard(job)
                 self._deliver(job, Verdict(job.key, NOT_ASKED, outcome.one_line(f"not asked: {why}")))
                 continue
-            if not urgent and len(self._verdicts) + self._unfinished >= self._most_held:
+            if not urgent and len(self._verdicts) + len(self._open) >= self._most_held:
                 self._stalled = True
+                if (awaited := self._awaited) is not None and awaited in self._queued:
+                    self._urgent[awaited.cell.model].append(awaited)
+                    self._on_loop(self._fill)
                 return
             if not lane.slots.try_enter():
                 return
             queue.popleft()
             self._queued.discard(job)
             with self.changed:
-                self._unfinished += 1
+                self._open.add(job)
             self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane))
 
     async def _run(self, job: Job, lane: Lane) -> None:
@@ -261,7 +264,7 @@ class Dispatcher:
                 exchange = await direct.ask(lane.model, request, ticket)
         except asyncio.CancelledError:
             why = outcome.one_line(f"not asked: {self._closing}")
-            self._deliver(job, Verdict(job.key, NOT_ASKED, why), ran=True)
+            self._deliver(job, Verdict(job.key, NOT_ASKED, why))
             raise
         except Exception as error:
             # a model that raises breaks its contract, yet must not hang the item that waits for it
@@ -312,7 +315,7 @@ class Dispatcher:
             (timing.end_ms or 0.0) / 1000,
             self._excerpt(record),
         )
-        self._deliver(job, verdict, ran=True)
+        self._deliver(job, verdict)
 
     def _scored(self, future: Future[None]) -> None:
         """A scoring thread that raised could not write its record: the run ends with the reason."""
@@ -322,9 +325,9 @@ class Dispatcher:
                 self._fault = self._fault or error
                 self.changed.notify_all()
 
-    def _deliver(self, job: Job, verdict: Verdict, *, ran: bool = False) -> None:
+    def _deliver(self, job: Job, verdict: Verdict) -> None:
         with self.changed:
-            self._unfinished -= ran
+            self._open.discard(job)
             self._verdicts[job] = verdict
             if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
                 self.changed.notify_all()

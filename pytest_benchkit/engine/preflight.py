@@ -28,7 +28,6 @@ UNKNOWN_CAPACITY = 8
 EMBEDDED_CAPACITY = 16
 STREAM_UP_TO = 128
 """Streams cost 6-17 times a plain reply: above this many in flight ``auto`` asks without."""
-LOCAL_SLOT_TOKENS = 2048
 
 
 @dataclass(slots=True)
@@ -111,16 +110,13 @@ class Preflight:
         path = Path(spec.argument).expanduser() if spec.argument else weights.ensure(self._say)
         inflight = spec.settings.inflight
         slots = inflight if isinstance(inflight, int) else local.DEFAULT_SLOTS
-        context = slots * (spec.settings.context or LOCAL_SLOT_TOKENS)
-        self._say(f"{spec.name}: starting llama.cpp on {path.name}")
-        self._logs.mkdir(parents=True, exist_ok=True)
         server = local.start(
             path,
             slots=slots,
-            context=context,
-            threads=local.default_threads(),
+            context=spec.settings.context or local.DEFAULT_CONTEXT,
             log=self._logs / f"llama.cpp-{len(self._servers)}.log",
             say=self._say,
+            alias=spec.served_id,
         )
         self._servers[spec.name] = server
         return self._discover(spec, server.base_url)
@@ -135,7 +131,7 @@ class Preflight:
         facts = asyncio.run(
             discover(
                 base_url,
-                spec.served_id if spec.kind != "local" else "",
+                spec.served_id,
                 provider=settings.provider,
                 headers=headers,
                 connect_timeout=settings.connect_timeout,
@@ -147,7 +143,7 @@ class Preflight:
         if isinstance(settings.inflight, int):
             capacity, source = settings.inflight, "asked for"
         elif facts.capacity:
-            capacity, source = min(facts.capacity, 256), facts.capacity_source or "the server says so"
+            capacity, source = min(facts.capacity, 256), facts.sources.get("capacity", "the server says so")
         else:
             capacity, source = UNKNOWN_CAPACITY, "server did not say; --bench-inflight=N"
         stream = settings.stream == "on" or (settings.stream == "auto" and capacity <= STREAM_UP_TO)

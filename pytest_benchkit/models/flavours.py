@@ -87,6 +87,8 @@ async def _llama(prober: Prober, facts: ServerFacts, prefix: str) -> None:
     if answer.object:
         facts.tokenize = prefix + "/tokenize"
         facts.apply_template = prefix + "/apply-template"
+    if facts.capacity and facts.window:
+        return
     slots = await prober.get(prefix + "/slots")
     if slots.items:
         facts.number("capacity", len(slots.items), "/slots")

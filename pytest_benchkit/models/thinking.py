@@ -87,7 +87,7 @@ def split(text: str, tags: Tags = AUTO, *, reasoning_field_seen: bool) -> Split:
     if tags != "none" and _may_hold_tags(text, pairs_of(tags)):
         scan = _Scan(text, pairs_of(tags), lone_closers=not reasoning_field_seen)
         scan.run()
-        spans, thoughts, tagged = scan.answers, scan.thoughts, scan.tagged
+        spans, thoughts, tagged = scan.answers(), scan.thoughts(), scan.tagged
         if scan.depth:
             flags.append("thinking_unclosed")
     answer, stray = _trim(_join(text, spans))
@@ -110,8 +110,8 @@ class _Scan:
         self.closer = closer_only(pairs)
         self.marks = list(grammar(pairs).finditer(text))
         self.lone_closers = lone_closers
-        self.answers: list[tuple[int, int]] = []
-        self.thoughts: list[tuple[int, int]] = []
+        self._spans: list[tuple[int, int, bool]] = []  # start, end, inside a thinking block
+        self._lone = 0  # spans before it are thinking, because a lone closing tag follows them
         self.tagged = False
         self.depth = 0
         self.at = 0
@@ -145,6 +145,12 @@ class _Scan:
                 if not inside or (self.depth and unclosed):
                     self._open(mark.start(), mark.end(), empty=mark["empty"] is not None)
         self._take(len(self.text))
+
+    def answers(self) -> list[tuple[int, int]]:
+        return [(a, b) for a, b, thought in self._spans[self._lone :] if not thought]
+
+    def thoughts(self) -> list[tuple[int, int]]:
+        return [(a, b) for i, (a, b, thought) in enumerate(self._spans) if thought or i < self._lone]
 
     def _last_plain(self) -> int:
         fence = 0
@@ -183,7 +189,7 @@ class _Scan:
         return at in (0, stop) or self.text[at - 1] in "\r\n"
 
     def _take(self, end: int) -> None:
-        (self.thoughts if self.depth else self.answers).append((self.at, end))
+        self._spans.append((self.at, end, self.depth > 0))
 
     def _open(self, start: int, end: int, *, empty: bool) -> None:
         self.tagged = True
@@ -198,8 +204,7 @@ class _Scan:
             self.depth -= 1
         elif self.lone_closers:
             # The template opened the thinking: all text so far belongs to it.
-            self.thoughts = sorted([*self.thoughts, *self.answers])
-            self.answers = []
+            self._lone = len(self._spans)
         self.at = end
 
 

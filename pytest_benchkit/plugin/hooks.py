@@ -47,6 +47,8 @@ def activate(config: pytest.Config) -> None:
             from pytest_benchkit.plugin.xdist import ControllerHooks
 
             config.pluginmanager.register(ControllerHooks(bench), "benchkit-controller")
+        else:
+            config.pluginmanager.register(RowLoop(bench), "benchkit-loop")
     if bench.with_installed:
         for folder in bench.scan.installed_folders():
             if not any(Path(argument).resolve() == folder.resolve() for argument in config.args):
@@ -171,12 +173,6 @@ class BenchHooks:
         dispatcher = bench.start_engine({p.name: p.capacity for p in bench.prepared})
         dispatcher.add(bench.dispatch_order(bench.jobs))
 
-    @pytest.hookimpl(tryfirst=True, specname="pytest_runtestloop")
-    def run_items(self, session: pytest.Session) -> bool | None:
-        if self.bench.worker is not None or not self._asks_here:
-            return None
-        return running.run_loop(session, self.bench)
-
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
@@ -212,6 +208,17 @@ class BenchHooks:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
         ending.finish(bench, session)
+
+
+class RowLoop:
+    """The run loop of a session without workers."""
+
+    def __init__(self, bench: BenchSession) -> None:
+        self._bench = bench
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        return running.run_loop(session, self._bench)
 
 
 def _contains(path: Path, word: bytes) -> bool:

@@ -20,15 +20,25 @@ from pytest_benchkit.score import Outcome
 if TYPE_CHECKING:
     from pytest_benchkit.plugin.session import BenchSession
 
-KNOWN_PLUGINS = ("_pytest", "pytest_benchkit", "xdist", "pytest_html", "pytest_metadata", "faulthandler")
-"""Plugins whose runtest hooks do nothing that a row needs."""
+KNOWN_PLUGINS = frozenset(
+    {
+        "_pytest",
+        "pytest_benchkit",
+        "xdist",
+        "pytest_html",
+        "pytest_metadata",
+        "_hypothesis_pytestplugin",
+        "anyio",
+        "pytest_asyncio",
+    }
+)
+"""Packages whose runtest hooks do nothing to an item that is no test function."""
 RUNTEST_HOOKS = (
     "pytest_runtest_protocol",
     "pytest_runtest_setup",
     "pytest_runtest_call",
     "pytest_runtest_teardown",
     "pytest_runtest_makereport",
-    "pytest_pyfunc_call",
 )
 FULL_PROTOCOL_OPTIONS = ("usepdb", "trace", "setupshow", "setuponly", "setupplan")
 EXCLUDED = frozenset({Outcome.HARNESS_ERROR.value, Outcome.CONTAMINATED.value, NOT_ASKED})

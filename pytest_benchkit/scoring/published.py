@@ -19,7 +19,8 @@ GPQA_PATTERNS = tuple(
 """idavidrein/gpqa ``parse_sampled_answer``: the first match of each in turn; a letter A to D counts."""
 
 ANSWER_IS = re.compile(r"answer is \(?([A-J])\)?")
-ANSWER_COLON = re.compile(r"[aA]nswer:\s*([A-J])")
+# The letter is only looked at, because it may be the first of the next "Answer:".
+ANSWER_COLON = re.compile(r"[aA]nswer:(?=\s*([A-J]))")
 ALONE = re.compile(r"\b[A-J]\b")
 
 

@@ -178,8 +178,8 @@ def test_hub_rows_without_a_pin_say_how_they_were_verified(
     pinned = replace(data, rows_sha256=data.index().rows_sha256, recipe=2)
     pinned.install(ignore)
     assert pinned.state().notes == ()
-    assert [task.id for task in data.load()] == list(data.index().ids)
-    assert list(data.index().categories) == ["abstract_algebra"] * 3 + ["us_foreign_policy"] * 3
+    assert [task.id for task in pinned.load()] == list(pinned.index().ids)
+    assert list(pinned.index().categories) == ["abstract_algebra"] * 3 + ["us_foreign_policy"] * 3
 
 
 def test_parquet_without_pyarrow_is_refused_before_the_download(

@@ -89,7 +89,10 @@ def test_s26_the_same_text_under_two_names_counts_once() -> None:
 
 
 def test_s26_thinking_parts_of_a_content_list() -> None:
-    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "7"}]
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "7"},
+    ]
     reply = good(event(delta(content=parts)) + END)
     assert (reply.thinking, reply.answer) == ("hm", "7")
 
@@ -101,7 +104,9 @@ def test_trace_status() -> None:
     assert good(text("<think></think>7") + END).trace_status == "available_empty"
 
 
-@pytest.mark.parametrize("tags", [("<think>", "</think>"), ("<Thinking>", "</THINKING>"), ("[THINK]", "[/THINK]")])
+@pytest.mark.parametrize(
+    "tags", [("<think>", "</think>"), ("<Thinking>", "</THINKING>"), ("[THINK]", "[/THINK]")]
+)
 def test_s27_inline_tags(tags: tuple[str, str]) -> None:
     reply = good(text(f"{tags[0]}a", f"b{tags[1]}\n\n 7", "!") + END)
     assert (reply.thinking, reply.answer, reply.text) == ("ab", " 7!", f"{tags[0]}ab{tags[1]}\n\n 7!")
@@ -146,21 +151,28 @@ def test_s31_fragments_merge_by_index() -> None:
 
 
 def test_s31_a_missing_index_goes_by_position() -> None:
-    both = [{"id": "a", "function": {"name": "f", "arguments": "{"}}, {"function": {"name": "g", "arguments": "{"}}]
+    both = [
+        {"id": "a", "function": {"name": "f", "arguments": "{"}},
+        {"function": {"name": "g", "arguments": "{"}},
+    ]
     rest = [{"function": {"arguments": "}"}}, {"function": {"arguments": "}"}}]
     calls = good(event(delta(tool_calls=both)) + event(delta(tool_calls=rest)) + END).tool_calls
     assert [(c.name, c.arguments) for c in calls] == [("f", {}), ("g", {})]
 
 
 def test_s32_parallel_calls_that_all_say_index_0() -> None:
-    wire = call(index=0, id="a", name="f", arguments='{"x": 1}') + call(index=0, id="b", name="f", arguments='{"x": 2}')
+    wire = call(index=0, id="a", name="f", arguments='{"x": 1}') + call(
+        index=0, id="b", name="f", arguments='{"x": 2}'
+    )
     calls = good(wire + call(index=0, id="c", name="g", arguments="{}") + END).tool_calls
     assert [(c.id, c.arguments) for c in calls] == [("a", {"x": 1}), ("b", {"x": 2}), ("c", {})]
 
 
 def test_s32_a_fresh_id_on_each_fragment_is_still_one_call() -> None:
-    wire = call(index=0, id="a", name="f", arguments='{"x"') + call(index=0, id="b", arguments=": 1") + call(
-        index=0, id="c", arguments="}"
+    wire = (
+        call(index=0, id="a", name="f", arguments='{"x"')
+        + call(index=0, id="b", arguments=": 1")
+        + call(index=0, id="c", arguments="}")
     )
     calls = good(wire + END).tool_calls
     assert [(c.id, c.arguments) for c in calls] == [("a", {"x": 1})]
@@ -197,12 +209,29 @@ def test_s35_refusal() -> None:
 
 
 def test_s36_what_servers_measure_themselves() -> None:
-    timings = {"prompt_n": 4, "cache_n": 6, "predicted_n": 3, "predicted_ms": 30.5, "prompt_ms": "x", "odd": 1}
-    extra = {"choices": [], "timings": timings, "metrics": {"queue_time_ms": 2}, "system_fingerprint": "b1-\x1b[2J"}
+    timings = {
+        "prompt_n": 4,
+        "cache_n": 6,
+        "predicted_n": 3,
+        "predicted_ms": 30.5,
+        "prompt_ms": "x",
+        "odd": 1,
+    }
+    extra = {
+        "choices": [],
+        "timings": timings,
+        "metrics": {"queue_time_ms": 2},
+        "system_fingerprint": "b1-\x1b[2J",
+    }
     reply = good(text("abc") + stop() + event(extra) + DONE)
     assert reply.timing.server == {"predicted_ms": 30.5, "queue_time_ms": 2.0}
     usage = reply.usage
-    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.source) == (10, 3, 6, "timings")
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.source) == (
+        10,
+        3,
+        6,
+        "timings",
+    )
     assert reply.system_fingerprint == "b1-\\x1b[2J"
 
 

@@ -62,11 +62,15 @@ def test_s3_an_event_name_holds_for_one_event() -> None:
 
 
 def test_s4_s5_comments_and_blank_lines() -> None:
-    wire = b": ping\n\n\n" + event(ROLE) + b": ping\n" + text("a") + b"\n\n:\n\n" + stop() + DONE + b": bye\n\n"
+    wire = (
+        b": ping\n\n\n" + event(ROLE) + b": ping\n" + text("a") + b"\n\n:\n\n" + stop() + DONE + b": bye\n\n"
+    )
     assert good(wire).text == "a"
 
 
-@pytest.mark.parametrize("end", [b"data: [DONE]\n\n", b"data: [DONE]", b"data:[DONE] \n", b"data:   [DONE]\r\n"])
+@pytest.mark.parametrize(
+    "end", [b"data: [DONE]\n\n", b"data: [DONE]", b"data:[DONE] \n", b"data:   [DONE]\r\n"]
+)
 def test_s6_done_in_any_dress(end: bytes) -> None:
     stream = ChatStream()
     stream.feed(text("a") + stop() + end + b"\n", 1.0)
@@ -154,7 +158,9 @@ def test_s13_a_json_error_with_status_200() -> None:
     assert (failure.kind, failure.message) == ("http_400", "bad")
 
 
-@pytest.mark.parametrize("body", [b"<html>\n<h1>Hi</h1>" + b"x" * 500, b"plain words", b'{"hello": 1}', b"[1, 2", b'{"a'])
+@pytest.mark.parametrize(
+    "body", [b"<html>\n<h1>Hi</h1>" + b"x" * 500, b"plain words", b'{"hello": 1}', b"[1, 2", b'{"a']
+)
 def test_s14_something_else_with_status_200(body: bytes) -> None:
     failure, reply = bad(body, content_type="text/html")
     assert (failure.kind, failure.retryable, reply.text) == ("bad_response", False, "")
@@ -182,7 +188,9 @@ def test_s17_s18_s19_usage_anywhere() -> None:
     def usage(n: int) -> dict[str, object]:
         return {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": n}}
 
-    wire = event({**delta(content="a"), "usage": None}) + event(usage(1)) + text("b") + stop() + event(usage(2))
+    wire = (
+        event({**delta(content="a"), "usage": None}) + event(usage(1)) + text("b") + stop() + event(usage(2))
+    )
     reply = good(wire + event({"choices": [], "usage": None}) + DONE)
     assert (reply.text, reply.usage.output_tokens, reply.finish_reason) == ("ab", 2, "stop")
 
@@ -226,12 +234,24 @@ def test_pieces_name_their_channel_as_they_come() -> None:
     wire = event(delta(reasoning="r")) + text("<thi", "nk>in", "side</think>", "out") + stop() + DONE
     calls = event(delta(tool_calls=[{"index": 0, "id": "1", "function": {"name": "f", "arguments": "{}"}}]))
     pieces = stream.feed(calls + wire, 1.0)
-    assert pieces == [("tool", "f{}"), ("thinking", "r"), ("thinking", "in"), ("thinking", "side"), ("answer", "out")]
+    assert pieces == [
+        ("tool", "f{}"),
+        ("thinking", "r"),
+        ("thinking", "in"),
+        ("thinking", "side"),
+        ("answer", "out"),
+    ]
     assert stream.generated
 
 
 def test_reading_is_the_same_for_a_long_mixture() -> None:
-    wire = event(ROLE) + text("<think>é", "\n", "</think>", "🙂 [a] <b>") + stop("length") + event({"choices": []}) + DONE
+    wire = (
+        event(ROLE)
+        + text("<think>é", "\n", "</think>", "🙂 [a] <b>")
+        + stop("length")
+        + event({"choices": []})
+        + DONE
+    )
     reply, failure = read(wire)
     assert failure is None
     assert (reply.answer, reply.cut) == ("🙂 [a] <b>", True)

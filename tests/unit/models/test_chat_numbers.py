@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_benchkit.models import stopwatch
 from pytest_benchkit.models.chat import ChatStream
-from pytest_benchkit.reply import Reply
 from tests.unit.models.wires import DONE, ROLE, delta, event, stop, text
+
+if TYPE_CHECKING:
+    from pytest_benchkit.reply import Reply
 
 
 def play(*steps: tuple[float, bytes], t0: float = 0.0, end: float | None = None) -> Reply:
@@ -27,7 +29,9 @@ def counts(**usage: Any) -> bytes:
 
 
 def test_t5_framing_does_not_start_the_clock() -> None:
-    reply = play((1.0, event(ROLE)), (2.0, text("a")), (2.5, stop() + counts(completion_tokens=1) + DONE), t0=1.0)
+    reply = play(
+        (1.0, event(ROLE)), (2.0, text("a")), (2.5, stop() + counts(completion_tokens=1) + DONE), t0=1.0
+    )
     assert (reply.timing.ttft_ms, reply.timing.e2e_ms, reply.timing.end_ms) == (1000.0, 1000.0, 1500.0)
     assert reply.timing.decode_tok_s is None
     assert "single_chunk" in reply.flags
@@ -85,7 +89,9 @@ def test_t1_zero_beside_text_is_no_count() -> None:
 
 
 def test_t1_timings_stand_in_for_usage() -> None:
-    both = event({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}, "timings": {"predicted_n": 5}})
+    both = event(
+        {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}, "timings": {"predicted_n": 5}}
+    )
     reply = play((1.0, text("a b")), (1.1, stop() + both + DONE))
     assert (reply.usage.output_tokens, reply.usage.source) == (5, "timings")
 
@@ -95,7 +101,9 @@ def test_t4_every_subset_of_counts(names: tuple[int | None, ...]) -> None:
     output, input, predicted, prompt = names
     told = {"completion_tokens": output, "prompt_tokens": input}
     chunk = {"choices": [], "usage": told, "timings": {"predicted_n": predicted, "prompt_n": prompt}}
-    reply = play((1.0, event(delta(reasoning="a"))), (1.1, event(delta(reasoning="b"))), (1.2, stop() + event(chunk)))
+    reply = play(
+        (1.0, event(delta(reasoning="a"))), (1.1, event(delta(reasoning="b"))), (1.2, stop() + event(chunk))
+    )
     assert reply.usage.output_tokens == (output or predicted or None)
     assert reply.usage.input_tokens == (input or prompt or None)
     assert (reply.timing.decode_tok_s is None) == (reply.usage.output_tokens is None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ def cuts(wire: bytes) -> Iterator[list[bytes]]:
     yield [wire[i : i + 1] for i in range(len(wire))]
     dice = random.Random(len(wire))
     places = sorted({0, len(wire), *(dice.randrange(len(wire) + 1) for _ in range(50))})
-    yield [wire[a:b] for a, b in zip(places, places[1:], strict=False)]
+    yield [wire[a:b] for a, b in itertools.pairwise(places)]
 
 
 def read(

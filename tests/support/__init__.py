@@ -1,0 +1,1 @@
+"""What tests share: servers and models made for them."""
