@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of the two files; another one is read as "not installed"."""
 
+NEEDED = {"recipe", "source", "revision", "verified", "rows_sha256", "stamp", "ids", "categories", "groups"}
+"""Members that an index document has besides its format."""
+
 
 def rows_hash(tasks: Iterable[Task]) -> str:
     """sha256 over one line of canonical JSON per row: the id and every field, in upstream's order.
@@ -79,7 +82,9 @@ def write(folder: Path, tasks: Sequence[Task], facts: dict[str, Any]) -> None:
 def read(folder: Path) -> dict[str, Any] | None:
     """The index document, or ``None`` when there is none of this format. Looks at no row."""
     found = read_json(folder / "index.json")
-    return found if found is not None and found.get("format") == FORMAT else None
+    if found is None or found.get("format") != FORMAT or not found.keys() >= NEEDED:
+        return None
+    return found
 
 
 def trust(folder: Path, document: dict[str, Any]) -> None:

@@ -109,7 +109,7 @@ def start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            # Spinning OpenMP threads collapse to 1 tok/s when something else wants a core; sleeping ones share.
+            # Spinning OpenMP threads fall to 1 tok/s when something else wants a core; sleeping ones share.
             env={"OMP_WAIT_POLICY": "passive", **os.environ},
             # A Ctrl-C in the terminal is for us; we end the server when its requests are dealt with.
             start_new_session=True,

@@ -43,7 +43,7 @@ def activate(config: pytest.Config) -> None:
     else:
         # paths on the command line say what is meant; without them the installed suites are meant too
         bench.with_installed = config.args_source is not config.ArgsSource.ARGS
-        if config.pluginmanager.hasplugin("dsession"):
+        if bench.distributed:
             from pytest_benchkit.plugin.xdist import ControllerHooks
 
             config.pluginmanager.register(ControllerHooks(bench), "benchkit-controller")
@@ -74,8 +74,7 @@ class BenchHooks:
     @property
     def _asks_here(self) -> bool:
         """Whether items run in this process: not on a controller that has workers, not when collecting."""
-        config = self.bench.config
-        return not config.option.collectonly and not config.pluginmanager.hasplugin("dsession")
+        return not self.bench.config.option.collectonly and not self.bench.distributed
 
     # ------------------------------------------------------------------ start
 
@@ -88,7 +87,7 @@ class BenchHooks:
 
         try:
             controller.start(bench)
-            if bench.config.pluginmanager.hasplugin("dsession"):
+            if bench.distributed:
                 from pytest_benchkit.plugin.xdist import prepare_workers
 
                 prepare_workers(bench)

@@ -96,6 +96,17 @@ class BenchSession:
         return value
 
     @property
+    def distributed(self) -> bool:
+        """Whether this is the controller of a session whose items run in xdist workers."""
+        config = self.config
+        return (
+            self.worker is None
+            and config.getoption("dist", "no") != "no"
+            and bool(config.getoption("tx", None))
+            and not config.option.collectonly
+        )
+
+    @property
     def model_names(self) -> list[str]:
         return [spec.name for spec in self.specs] or [PLACEHOLDER]
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from xdist.remote import Marker, WorkerInteractor
 from xdist.scheduler import LoadScheduling
 
 from pytest_benchkit.engine.plan import Job
@@ -310,24 +309,32 @@ class WorkerHooks:
         bench = self.bench
         if bench.run_dir is None or bench.config.option.collectonly:
             return None
-        dispatcher = bench.start_engine(self._told["shares"])
+        bench.start_engine(self._told["shares"])
         interactor = find_interactor(bench.config)
         if interactor is None:
-            # xdist changed: its own loop runs items in order, which is slower and as right
-            dispatcher.add(bench.dispatch_order(bench.jobs))
+            bench.say("this pytest-xdist is not known: workers ask without looking ahead, which is slow")
             return None
         AnsweredFirst(session, bench, interactor).run()
         return True
 
 
-def find_interactor(config: pytest.Config) -> WorkerInteractor | None:
-    """xdist's object in this worker, if it still has the parts that :class:`AnsweredFirst` uses."""
+def find_interactor(config: pytest.Config) -> Any:
+    """xdist's object in this worker, if it still has the parts that :class:`AnsweredFirst` uses.
+
+    Its class cannot be asked for: execnet runs the module under another name.
+    """
+    parts = ("channel", "handle_command", "sendevent", "torun", "run_one_test")
     for plugin in config.pluginmanager.get_plugins():
-        if isinstance(plugin, WorkerInteractor) and all(
-            hasattr(plugin, name) for name in ("channel", "handle_command", "sendevent", "torun")
-        ):
-            return plugin
+        if type(plugin).__name__ == "WorkerInteractor" and all(hasattr(plugin, part) for part in parts):
+            return plugin if end_marker(plugin) is not None else None
     return None
+
+
+def end_marker(interactor: Any) -> object | None:
+    """The marker by which xdist's receiver tells its command handler that nothing more comes."""
+    marker = getattr(interactor.handle_command, "__globals__", {}).get("Marker")
+    end: object | None = getattr(marker, "SHUTDOWN", None)
+    return end
 
 
 class AnsweredFirst:
@@ -337,7 +344,7 @@ class AnsweredFirst:
     is all that its command handler needs of it) and of its loop.
     """
 
-    def __init__(self, session: pytest.Session, bench: BenchSession, interactor: WorkerInteractor) -> None:
+    def __init__(self, session: pytest.Session, bench: BenchSession, interactor: Any) -> None:
         self._session = session
         self._bench = bench
         self._interactor = interactor
@@ -363,9 +370,9 @@ class AnsweredFirst:
             self._changed.notify_all()
 
     def run(self) -> None:
-        interactor: Any = self._interactor
+        interactor = self._interactor
         interactor.torun = self
-        interactor.channel.setcallback(interactor.handle_command, endmarker=Marker.SHUTDOWN)
+        interactor.channel.setcallback(interactor.handle_command, endmarker=end_marker(interactor))
         session = self._session
         for index in self._indices():
             item = session.items[index]

@@ -22,8 +22,7 @@ def mean(values: Iterable[float]) -> float | None:
 def common(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """``rule.<name>`` (rows per rule that fired), ``also.<rule>`` (mean of each other reading over the rows
     of the denominator, an absent reading counts 0), ``score_official`` and ``official_gap_pp`` (headline
-    minus official, in percentage points) where some row has an official reading, ``ambiguous_rate`` where
-    some reply stated two answers."""
+    minus official, in percentage points) where some row has an official reading."""
     if not rows:
         return {}
     found: dict[str, float] = {}
@@ -40,15 +39,21 @@ def common(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         headline = sum(row.get("score") or 0.0 for row in rows) / len(rows)
         found["score_official"] = official
         found["official_gap_pp"] = 100 * (headline - official)
-    if ambiguous := sum("ambiguous" in (row.get("flags") or ()) for row in rows):
-        found["ambiguous_rate"] = ambiguous / len(rows)
     return found
 
 
+def ambiguous_rate(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """Share of replies that stated two different answers."""
+    return mean(float("ambiguous" in (row.get("flags") or ())) for row in rows)
+
+
 def letters(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """For choice suites: ``chance`` (mean of 1/options), ``letter.<L>`` (share of the extracted letters) and
-    ``letter.gold.<L>`` (share of the golds), so that a constant answer is seen at a glance."""
+    """For choice suites: ``chance`` (mean of 1/options), ``letter.<L>`` (share of the extracted letters),
+    ``letter.gold.<L>`` (share of the golds), so that a constant answer is seen at a glance, and
+    ``ambiguous_rate``."""
     found: dict[str, float] = {}
+    if (ambiguous := ambiguous_rate(rows)) is not None:
+        found["ambiguous_rate"] = ambiguous
     sizes = [size for row in rows if (size := (row.get("labels") or {}).get("options"))]
     if sizes:
         found["chance"] = sum(1 / size for size in sizes) / len(sizes)

@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.score import Reading, Score
-from pytest_benchkit.scoring.text import Folded, boxed, clip, fold
+from pytest_benchkit.scoring.text import boxed, clip, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def final_answer(text: str, gold: str, *, cut: bool = False) -> Score:
     right = value(gold)
     folded = fold(text, keep=SPACES)
     plain = folded.without(LATEX)
-    rule, hit = _read(folded, plain, cut)
+    rule, hit = _read(plain.text, cut)
     score = Score(
         0.0,
         expected=show(right),
@@ -98,8 +98,8 @@ def final_answer(text: str, gold: str, *, cut: bool = False) -> Score:
     return score
 
 
-def _read(folded: Folded, plain: Folded, cut: bool) -> tuple[str, Hit | None]:
-    text = plain.text
+def _read(text: str, cut: bool) -> tuple[str, Hit | None]:
+    """The rule that fired and what it read from the unwrapped text."""
     marked = list(HASHES.finditer(text))
     for line in marked:
         if hit := _alone(text, *line.span(1)):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pytest_benchkit.reply import Reply
-from pytest_benchkit.score import Score
 from pytest_benchkit.scoring import choices, metrics, yesno
 from pytest_benchkit.suite import Suite
-from pytest_benchkit.task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_benchkit.reply import Reply
+    from pytest_benchkit.score import Score
+    from pytest_benchkit.task import Task
 
 LETTERS = choices.LETTERS
 

@@ -1,4 +1,4 @@
-"""The real llama.cpp server in its subprocess, with a tiny random model: streaming, counts, slots, refusals."""
+"""The real llama.cpp server in its subprocess, with a tiny random model: wire, counts, slots, ends."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_it_ends_with_its_parent_however_that_one_ends(model: Path, tmp_path: Pa
         "import json, sys, time\n"
         "from pathlib import Path\n"
         "from pytest_benchkit.models import local\n"
-        "s = local.start(Path(sys.argv[1]), context=512, threads=1, log=Path(sys.argv[2]), say=lambda line: None)\n"
+        "s = local.start(Path(sys.argv[1]), context=512, threads=1, log=Path(sys.argv[2]), say=len)\n"
         "print(json.dumps(s.pid), flush=True)\n"
         "time.sleep(600)\n"
     )

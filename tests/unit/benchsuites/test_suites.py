@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchkit.datasets.order import plan_order
 from pytest_benchkit.datasets.sources import Dataset
 from pytest_benchkit.registry import find_suite, installed_suites, load_suites
 from pytest_benchkit.reply import Reply
-from pytest_benchkit.score import Score
 from pytest_benchkit.scoring.suites import ChoiceSuite
 from pytest_benchkit.task import Task
 
 if TYPE_CHECKING:
+    from pytest_benchkit.score import Score
     from pytest_benchkit.suite import Suite
 
 KEYS = [
@@ -143,15 +142,6 @@ def test_hellaswag_subset_has_a_name_of_its_own() -> None:
     }
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_plan_order_uses_the_category(key: str) -> None:
-    """A prefix of rows with categories holds both halves of the file."""
-    ids = [f"{place:04}" for place in range(100)]
-    grouped: list[str | None] = ["a"] * 50 + ["b"] * 50
-    head = plan_order(key, ids, grouped)[:10]
-    assert sum(row < 50 for row in head) == 5
-
-
 def test_metrics_of_choice_suites() -> None:
     made = suite("mmlu-pro")
     rows = [
@@ -167,7 +157,10 @@ def test_metrics_of_choice_suites() -> None:
     assert found["score_official"] == pytest.approx(2 / 6)
     assert found["official_gap_pp"] == pytest.approx(0.0)
     assert found["also.official-guess"] == pytest.approx(2 / 6)
+    assert found["ambiguous_rate"] == 0.0
     assert made.metrics([]) == {}
+    torn = record(made.score(tasks("mmlu-pro")[0], Reply.of("The answer is A. The answer is B.")), tasks("arc")[0])
+    assert made.metrics([torn])["ambiguous_rate"] == 1.0
 
 
 def test_metrics_of_gsm8k_count_the_official_reading() -> None:
@@ -184,9 +177,17 @@ def test_metrics_of_gsm8k_count_the_official_reading() -> None:
 
 def test_metrics_of_mmlu_and_boolq_have_their_means() -> None:
     def row(category: str, score: float, expected: str = "A") -> dict[str, Any]:
-        return {"category": category, "score": score, "expected": expected, "extracted": "A", "rule": "bare-letter"}
+        return {
+            "category": category,
+            "score": score,
+            "expected": expected,
+            "extracted": "A",
+            "rule": "bare-letter",
+        }
 
-    mmlu = suite("mmlu").metrics([row("anatomy", 1), row("virology", 0), row("astronomy", 1), row("astronomy", 1)])
+    mmlu = suite("mmlu").metrics(
+        [row("anatomy", 1), row("virology", 0), row("astronomy", 1), row("astronomy", 1)]
+    )
     assert mmlu["score_macro"] == pytest.approx(2 / 3)
     assert (mmlu["score.area.other"], mmlu["score.area.stem"]) == (0.5, 1.0)
     assert "score.area.humanities" not in mmlu

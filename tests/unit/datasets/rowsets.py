@@ -45,7 +45,14 @@ def mmlu_pro() -> list[dict[str, Any]]:
     base = {"question_id": 70, "category": "computer science", "src": "", "cot_content": ""}
     return [
         {**base, "question": "q", "options": options, "answer": "F", "answer_index": 5},
-        {**base, "question_id": 71, "question": "q2", "options": ["a", "b"], "answer": "A", "answer_index": 0},
+        {
+            **base,
+            "question_id": 71,
+            "question": "q2",
+            "options": ["a", "b"],
+            "answer": "A",
+            "answer_index": 0,
+        },
     ]
 
 
@@ -106,9 +113,40 @@ def truthfulqa() -> list[dict[str, Any]]:
         {
             "question": f"Question {place}?",
             "mc1_targets": {
-                "choices": [f"{'right' if option == 0 else 'wrong'} {place}-{option}" for option in range(size)],
+                "choices": [
+                    f"{'right' if option == 0 else 'wrong'} {place}-{option}" for option in range(size)
+                ],
                 "labels": [1] + [0] * (size - 1),
             },
         }
         for place, size in enumerate(sizes)
     ]
+
+
+def hub_rows(name: str) -> list[dict[str, Any]]:
+    """Rows in the schema that the hub serves for a data set of the catalog."""
+    labels = ["A", "B", "C", "D"]
+    made: dict[str, list[dict[str, Any]]] = {
+        "gsm8k": [{"question": "q", "answer": "work\n#### 1,000"}],
+        "arc": [
+            {
+                "id": "M_1",
+                "question": "q",
+                "choices": {"text": list("wxyz"), "label": labels},
+                "answerKey": "D",
+            },
+            {
+                "id": "M_2",
+                "question": "q",
+                "choices": {"text": list("xyz"), "label": ["1", "2", "3"]},
+                "answerKey": "1",
+            },
+        ],
+        "hellaswag": [{**row, "label": str(row["label"])} for row in hellaswag()],
+        "winogrande": [{"sentence": "a _ b", "option1": "x", "option2": "y", "answer": "1"}],
+        "truthfulqa": truthfulqa()[:50],
+        "mmlu": mmlu(),
+        "mmlu-pro": mmlu_pro(),
+        "gpqa": gpqa(),
+    }
+    return made[name]

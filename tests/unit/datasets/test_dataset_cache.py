@@ -46,7 +46,10 @@ def test_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataError, match="set BENCHKIT_CACHE to another folder"):
         write_atomic(tmp_path / "file" / "below", b"x")
-    with pytest.raises(DataError, match="set BENCHKIT_CACHE to another folder"), locked(tmp_path / "file" / "x"):
+    with (
+        pytest.raises(DataError, match="set BENCHKIT_CACHE to another folder"),
+        locked(tmp_path / "file" / "x"),
+    ):
         pass
 
 

@@ -75,7 +75,7 @@ def test_token_goes_to_the_hub_and_never_to_the_cdn(
 def test_gated_file_without_token_says_what_to_do(hub: HubServer, tmp_path: Path) -> None:
     hub.gated = True
     hub.put("me/rows", COMMIT, "data/test.parquet", DATA)
-    with pytest.raises(DataMissing, match="accept the terms.*HF_TOKEN"):
+    with pytest.raises(DataMissing, match=r"accept the terms.*HF_TOKEN"):
         download.hub_file(FILE, tmp_path / "f", ignore)
 
 

@@ -29,7 +29,9 @@ def exact(key: str, ids: list[str], categories: list[str | None]) -> list[int]:
     counts = Counter(categories)
     ranked: Counter[str | None] = Counter()
     keyed = []
-    for row in sorted(range(len(ids)), key=lambda row: hashlib.sha256(f"{key}\0{ids[row]}".encode()).digest()):
+    for row in sorted(
+        range(len(ids)), key=lambda row: hashlib.sha256(f"{key}\0{ids[row]}".encode()).digest()
+    ):
         category = categories[row]
         place = Fraction(2 * ranked[category] + 1, 2 * counts[category])
         ranked[category] += 1

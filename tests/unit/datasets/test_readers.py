@@ -44,7 +44,11 @@ def test_gold_that_is_no_number_stops_with_its_id(tmp_path: Path, gold: str) -> 
 
 
 def test_arc_maps_digit_labels_by_position(tmp_path: Path) -> None:
-    digits = {"question": "q ", "choices": {"text": ["x", "y ", "z"], "label": ["1", "2", "3"]}, "answerKey": "2"}
+    digits = {
+        "question": "q ",
+        "choices": {"text": ["x", "y ", "z"], "label": ["1", "2", "3"]},
+        "answerKey": "2",
+    }
     mirror = {"question": "q", "choices": ["x", "y", "z"], "labels": ["A", "B", "C"], "answer": "B"}
     hub = readers.arc([rowsets.parquet(tmp_path / "a.parquet", [digits])])
     assert plain(hub) == plain(readers.arc([rowsets.jsonl(tmp_path / "b.jsonl", [mirror])]))
@@ -87,7 +91,9 @@ def test_boolq_reads_both_forms_and_groups_by_gold(tmp_path: Path) -> None:
     assert plain(first) == plain(readers.boolq([rowsets.jsonl(tmp_path / "b.jsonl", mirror)]))
     assert first[0].category == "yes"
     with pytest.raises(DataFault, match="boolq row 0"):
-        readers.boolq([rowsets.jsonl(tmp_path / "c.jsonl", [{"question": "q", "passage": "p", "answer": "maybe"}])])
+        readers.boolq(
+            [rowsets.jsonl(tmp_path / "c.jsonl", [{"question": "q", "passage": "p", "answer": "maybe"}])]
+        )
 
 
 def test_mmlu_ids_count_inside_the_subject(tmp_path: Path) -> None:
@@ -139,7 +145,9 @@ def test_truthfulqa_places_golds_evenly_and_loses_no_option(tmp_path: Path) -> N
     assert chance == pytest.approx(0.226, abs=0.0005)
     for letter in "AB":
         assert sum(task["answer"] == letter for task in tasks) / 817 == pytest.approx(chance, abs=0.01)
-    mirror = [{"question": r["question"], "choices": r["mc1_targets"]["choices"], "answer": "A"} for r in rows]
+    mirror = [
+        {"question": r["question"], "choices": r["mc1_targets"]["choices"], "answer": "A"} for r in rows
+    ]
     assert plain(tasks) == plain(readers.truthfulqa([rowsets.jsonl(tmp_path / "b.jsonl", mirror)]))
     rows[4]["mc1_targets"]["labels"] = [1, 1]
     with pytest.raises(DataFault, match="truthfulqa row 004"):

@@ -13,7 +13,7 @@ def test_golden_vectors() -> None:
 
 
 GOLDEN_TEN = [1, 3, 0, 5, 6, 4, 2, 7, 9, 8]
-GOLDEN_FOUR = ['b', 'd', 'a', 'c']
+GOLDEN_FOUR = ["b", "d", "a", "c"]
 GOLDEN_BELOW = [0, 1, 1, 2, 34]
 
 

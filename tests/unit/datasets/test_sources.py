@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.datasets import catalog, readers, store
-from pytest_benchkit.datasets.files import HubFile, WebFile
+from pytest_benchkit.datasets.files import HubFile, WebFile, ZippedFile
 from pytest_benchkit.datasets.sources import Dataset, Route
 from pytest_benchkit.errors import DataDamaged, DataError, DataFault, DataMissing
 from pytest_benchkit.task import Task, TaskSource
@@ -85,7 +87,7 @@ def test_flipped_byte_is_damage_and_install_repairs_it(hub: HubServer, cache: Pa
     good = rows.read_bytes()
     rows.write_bytes(good.replace(b"q3", b"q4"))
     for use in (data.index, data.load, data.verify):
-        with pytest.raises(DataDamaged, match="rows.jsonl is damaged.*datasets install small/rows"):
+        with pytest.raises(DataDamaged, match=r"rows\.jsonl is damaged.*datasets install small/rows"):
             use()
     rows.write_bytes(good[:-5])
     assert data.state().word == "damaged"
@@ -110,7 +112,7 @@ def test_changed_recipe_or_pin_means_missing(hub: HubServer, cache: Path) -> Non
     assert small(hub, rows=13).state().word == "missing"
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"format": 99}', "[1, 2"])
+@pytest.mark.parametrize("text", ["", "{}", '{"format": 99}', '{"format": 1, "recipe": 1}', "[1, 2"])
 def test_index_that_is_none_means_missing(hub: HubServer, cache: Path, text: str) -> None:
     data = small(hub)
     data.install(ignore)
@@ -150,7 +152,9 @@ def test_next_route_is_tried_and_all_failures_are_told(hub: HubServer, cache: Pa
     said: list[str] = []
     small(hub, mirrors=(away,), origins=(good,)).install(said.append)
     assert any("trying" in line and "rows.jsonl" in line for line in said)
-    with pytest.raises(DataMissing, match=r"small/rows could not be installed: .*away.jsonl.*; or .*gone.jsonl"):
+    with pytest.raises(
+        DataMissing, match=r"small/rows could not be installed: .*away.jsonl.*; or .*gone.jsonl"
+    ):
         gone = Route((WebFile(f"{hub.url}/gone.jsonl", "0" * 64),), readers.gsm8k, "x")
         small(hub, recipe=2, mirrors=(away,), origins=(gone,)).install(ignore)
 
@@ -180,6 +184,19 @@ def test_hub_rows_without_a_pin_say_how_they_were_verified(
     assert pinned.state().notes == ()
     assert [task.id for task in pinned.load()] == list(pinned.index().ids)
     assert list(pinned.index().categories) == ["abstract_algebra"] * 3 + ["us_foreign_policy"] * 3
+
+
+def test_zip_of_a_plain_address_is_a_route(hub: HubServer, cache: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("Data/Main/test.jsonl", TEXT)
+    hub.files["/all.zip"] = packed.getvalue()
+    pinned = WebFile(f"{hub.url}/all.zip", hashlib.sha256(packed.getvalue()).hexdigest())
+    route = Route((ZippedFile(pinned, "Data/Main/test.jsonl"),), readers.gsm8k, "v1")
+    data = small(hub, origins=(route,))
+    data.install(ignore)
+    assert len(data.load()) == 12
+    assert data.index().source == f"{hub.url}/all.zip: Data/Main/test.jsonl"
 
 
 def test_parquet_without_pyarrow_is_refused_before_the_download(

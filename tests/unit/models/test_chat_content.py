@@ -242,7 +242,8 @@ def test_a_leaked_template_token_is_cut() -> None:
 
 
 def test_surrogates_in_calls_do_no_harm() -> None:
-    wire = b'data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{\\"a\\": \\"\\ud800\\"}"}}]}}]}\n\n'
+    part = {"function": {"name": "f", "arguments": '{"a": "\ud800"}'}}
+    wire = event(delta(tool_calls=[part]), ascii=True)
     (found,) = good(wire + END).tool_calls
     assert found.arguments == {"a": "\ufffd"}
 
@@ -251,3 +252,12 @@ def test_a_whole_reply_without_text_is_not_an_error() -> None:
     assert good(event(ROLE) + END).answer == ""
     failure, _ = bad(event(ROLE))
     assert failure.kind == "stream_dropped"
+
+
+def test_a_refusal_after_thinking_has_its_own_time() -> None:
+    stream = ChatStream()
+    stream.feed(event(delta(reasoning="hm")), 1.0)
+    stream.feed(event(delta(refusal="no")), 3.0)
+    stream.feed(END, 4.0)
+    timing = stream.close(4.0, content_type="", t0=0.0)[0].timing
+    assert (timing.ttft_ms, timing.ttfa_ms) == (1000.0, 3000.0)

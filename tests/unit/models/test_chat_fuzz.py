@@ -43,7 +43,7 @@ TRANSCRIPTS = [
     )
     + DONE,
 ]
-VALUES = [None, True, 0, -1, 1e300, "", "\ud800", "x", [], {}, [[]], {"a": 1}, [None], 10**30]
+VALUES: list[Any] = [None, True, 0, -1, 1e300, "", "\ud800", "x", [], {}, [[]], {"a": 1}, [None], 10**30]
 
 
 def read(pieces: list[bytes]) -> tuple[Reply, Failure | None]:

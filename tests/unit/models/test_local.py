@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,5 +72,5 @@ def test_a_server_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch
 
 def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     for cores, threads in ((1, 1), (2, 2), (64, 2)):
-        monkeypatch.setattr(local.os, "sched_getaffinity", lambda pid, n=cores: set(range(n)))
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid, n=cores: set(range(n)))
         assert local.default_threads() == threads

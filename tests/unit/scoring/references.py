@@ -49,7 +49,7 @@ def lmeval_strict(text: str, gold: str) -> bool:
 
 
 def lmeval_flexible(text: str, gold: str) -> bool:
-    """lm-evaluation-harness 0.4.13, gsm8k, flexible-extract: the last match, its first group that took part."""
+    """lm-evaluation-harness 0.4.13, gsm8k, flexible-extract: the last match, its group that took part."""
     found = re.findall(r"(-?[$0-9.,]{2,})|(-?[0-9]+)", text)
     read = next((group for group in found[-1] if group), "[invalid]") if found else "[invalid]"
     return _lmeval_equal(read.strip(), gold)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from pytest_benchkit.scoring.numbers import final_answer, parse, show, value
 from tests.unit.scoring import references
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 VECTORS = [
     ("so\n#### 18", "18", "hash-number"),
@@ -68,7 +71,9 @@ def test_rule_and_value(text: str, gold: str, rule: str) -> None:
     assert any(char.isdigit() for char in text[slice(*score.span)])
 
 
-@pytest.mark.parametrize("text", ["", "no number", "1/2", "I think 3-4", "x2 H2O", "#### " + "1" * 5000, "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", "no number", "1/2", "I think 3-4", "x2 H2O", "#### " + "1" * 5000, "\ud800"]
+)
 def test_nothing_to_read(text: str) -> None:
     score = final_answer(text, "1")
     assert (score.value, score.rule, score.extracted, score.span) == (0.0, "none", None, None)
@@ -99,7 +104,24 @@ def test_declared_deviation_from_upstream() -> None:
 
 
 PARTS = [
-    *("#### ", "####", "\n", " ", "18", "1,234", "-7", "3.5", ".", ",", "$", "so ", "%", "\n#### 18", "1/2", "##"),
+    *(
+        "#### ",
+        "####",
+        "\n",
+        " ",
+        "18",
+        "1,234",
+        "-7",
+        "3.5",
+        ".",
+        ",",
+        "$",
+        "so ",
+        "%",
+        "\n#### 18",
+        "1/2",
+        "##",
+    ),
     *("Answer: ", "\\boxed{18}", "**", "7", "12.", "#### 2. Step\n", "\n\n"),
 ]
 
@@ -128,7 +150,11 @@ def test_total_over_any_text(text: str, cut: bool) -> None:
     check(text, cut)
 
 
-@given(st.lists(st.sampled_from([*PARTS, "1e999", "\u2212", "{", "}", "\\text{", "\ud800", "\u00bd"]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from([*PARTS, "1e999", "\u2212", "{", "}", "\\text{", "\ud800", "\u00bd"]), max_size=30
+    )
+)
 @settings(max_examples=300)
 def test_total_over_likely_text(parts: list[str]) -> None:
     check("".join(parts), False)
@@ -147,7 +173,8 @@ M = (1 << 20) - 8
 
 
 @pytest.mark.parametrize(
-    "part", ["#### ", "\\boxed{", "1,", "answer is ", "1", "-", "1'000", "\\text{", "$ ", "#### a ", "\u00e9", " "]
+    "part",
+    ["#### ", "\\boxed{", "1,", "answer is ", "1", "-", "1'000", "\\text{", "$ ", "#### a ", "\u00e9", " "],
 )
 def test_a_mebibyte_is_read_in_linear_time(part: str) -> None:
     start = time.process_time()
