@@ -20,7 +20,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Usage:
-    """Token counts as told by ``source`` (``usage``, ``timings``, ``tokenizer``); absent = unknown."""
+    """Token counts as told by ``source`` (``usage``, ``timings``, ``tokenizer``, ``simulated``); absent = unknown."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None

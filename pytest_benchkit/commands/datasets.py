@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         show_json({"datasets": found})
         return 0
     show(table(HEAD, [_row(fact) for fact in found], keep=4, width=width_of_stdout()))
+    if notes := [f"{fact['key']}: {note}" for fact in found for note in fact["notes"]]:
+        show(["", *notes])
     if missing := [fact["key"] for fact in found if fact["state"] in ("missing", "damaged")]:
         show(
             [

@@ -92,6 +92,7 @@ HELLASWAG = Dataset(
             readers.hellaswag,
         ),
     ),
+    notes=("a package index alone has the variant hellaswag:activitynet-1000 only",),
 )
 
 HELLASWAG_ACTIVITYNET_1000 = Dataset(

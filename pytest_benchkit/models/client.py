@@ -18,6 +18,7 @@ from pytest_benchkit.models.faults import failure_of_body, retry_after
 
 from pytest_benchkit.models.body import chat_body, fingerprint, prompt_text, refused_field, refused_param
 from pytest_benchkit.models.jsonlib import dumps, loads
+from pytest_benchkit.models.stopwatch import with_tokens
 from pytest_benchkit.models.transport import Response, Transport, TransportError
 from pytest_benchkit.reply import Exchange, Failure, Reply, Retry
 
@@ -222,6 +223,8 @@ class HttpModel:
         drained = 0
         now = time.monotonic
         async for data in response.chunks():
+            if stream.oversize or stream.failed:
+                return False
             if stream.done:
                 drained += len(data)
                 if drained > DRAIN_BYTES:
@@ -302,6 +305,7 @@ class HttpModel:
         if usage.output_tokens is None and self._facts.tokenize and (reply.text or reply.thinking):
             usage.output_tokens = await self.count_tokens(reply.thinking + reply.text)
             usage.source = "tokenizer" if usage.output_tokens is not None else usage.source
+            with_tokens(reply)
         told, window = usage.input_tokens, self._facts.window
         if told is not None and (told < len(sent.split()) / 2 or (window is not None and told == window)):
             exchange.failure = Failure(

@@ -159,7 +159,9 @@ def test_metrics_of_choice_suites() -> None:
     assert found["also.official-guess"] == pytest.approx(2 / 6)
     assert found["ambiguous_rate"] == 0.0
     assert made.metrics([]) == {}
-    torn = record(made.score(tasks("mmlu-pro")[0], Reply.of("The answer is A. The answer is B.")), tasks("arc")[0])
+    torn = record(
+        made.score(tasks("mmlu-pro")[0], Reply.of("The answer is A. The answer is B.")), tasks("arc")[0]
+    )
     assert made.metrics([torn])["ambiguous_rate"] == 1.0
 
 

@@ -115,6 +115,13 @@ def test_datasets_shows_states_and_the_command_for_the_missing(
     assert "not installed" not in run(capsys, "datasets")[1]
 
 
+def test_datasets_tells_what_to_know_about_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "datasets")
+    assert code == 0
+    assert "gpqa: the authors ask not to post examples in plain text" in out
+    assert "get them: benchkit datasets install gsm8k arc hellaswag" in out
+
+
 def test_install_goes_on_after_a_failure(
     capsys: pytest.CaptureFixture[str], two: list[Dataset], hub: HubServer
 ) -> None:

@@ -1,0 +1,3 @@
+"""What tests and suites of this repository share."""
+
+pytest_plugins = ["pytester"]
