@@ -20,7 +20,10 @@ class ToolCall:
 
 @dataclass(slots=True)
 class Usage:
-    """Token counts as told by ``source`` (``usage``, ``timings``, ``tokenizer``, ``simulated``); absent = unknown."""
+    """Token counts and who told them; absent = unknown.
+
+    ``source``: ``usage``, ``timings``, ``tokenizer`` or ``simulated``.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None

@@ -138,7 +138,9 @@ def _setting(
 class Settings:
     """Resolved engine settings of one model. ``None`` = unset: the field is not sent, the suite decides."""
 
-    base_url: str | None = _setting(None, text, "URL", "where the model is served; /v1 at the end is optional")
+    base_url: str | None = _setting(
+        None, text, "URL", "where the model is served; /v1 at the end is optional"
+    )
     provider: str = _setting(
         "auto",
         choice("auto", "openai", "ollama", "llamacpp", "llama-swap", "vllm", "sglang", "lmstudio"),

@@ -84,7 +84,9 @@ class Dispatcher:
         """Starts the loop thread; called when the first job is known."""
         ready = threading.Event()
         self._pool = ThreadPoolExecutor(SCORERS, "benchkit-score")
-        self._thread = threading.Thread(target=self._run_loop, args=(ready,), name="benchkit-engine", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_loop, args=(ready,), name="benchkit-engine", daemon=True
+        )
         self._thread.start()
         ready.wait()
 
@@ -268,13 +270,17 @@ class Dispatcher:
             raise
         except Exception as error:
             # a model that raises breaks its contract, yet must not hang the item that waits for it
-            exchange = Exchange(Reply(), Failure("bad_response", f"{type(error).__name__}: {error}", "client"))
+            exchange = Exchange(
+                Reply(), Failure("bad_response", f"{type(error).__name__}: {error}", "client")
+            )
         finally:
             ticket.leave()
             self._running.pop(job, None)
         lane.note_exchange(exchange)
         if self._pool is not None:
-            self._pool.submit(self._finish, job, lane, request, exchange, started).add_done_callback(self._scored)
+            self._pool.submit(self._finish, job, lane, request, exchange, started).add_done_callback(
+                self._scored
+            )
 
     # ------------------------------------------------------------------ scoring threads
 

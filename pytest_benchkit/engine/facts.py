@@ -122,7 +122,12 @@ def settings_facts(specs: Sequence[ModelSpec]) -> list[dict[str, Any]]:
         for name, origin in sorted(spec.origins.items()):
             if name != "headers":
                 rows.append(
-                    {"model": spec.name, "name": name, "value": getattr(spec.settings, name), "origin": origin}
+                    {
+                        "model": spec.name,
+                        "name": name,
+                        "value": getattr(spec.settings, name),
+                        "origin": origin,
+                    }
                 )
         if spec.key_origin:
             value = f"set (from environment {spec.key_origin})"

@@ -19,7 +19,9 @@ class Classified(NamedTuple):
     detail: str | None = None
 
 
-def classify(exchange: Exchange, score: Score | None, *, extracts: bool, crash: str | None = None) -> Classified:
+def classify(
+    exchange: Exchange, score: Score | None, *, extracts: bool, crash: str | None = None
+) -> Classified:
     """The outcome of one exchange.
 
     ``score`` is the scorer's verdict on the answer, absent when nothing was scored; ``crash`` is what a
@@ -70,7 +72,11 @@ def _no_answer(reply: Reply, score: Score, extracts: bool) -> Classified | None:
 
 
 def reason(
-    classified: Classified, score: Score | None, failure: Failure | None, reply: Reply, crash: str | None = None
+    classified: Classified,
+    score: Score | None,
+    failure: Failure | None,
+    reply: Reply,
+    crash: str | None = None,
 ) -> str:
     """One line of at most 160 characters: what was read, what was expected, the rule (O-8)."""
     outcome, detail = classified

@@ -148,7 +148,9 @@ class Preflight:
             capacity, source = UNKNOWN_CAPACITY, "server did not say; --bench-inflight=N"
         stream = settings.stream == "on" or (settings.stream == "auto" and capacity <= STREAM_UP_TO)
         if not stream and settings.stream == "auto":
-            self._say(f"{spec.name}: replies are not streamed above {STREAM_UP_TO} in flight: no TTFT, no ITL")
+            self._say(
+                f"{spec.name}: replies are not streamed above {STREAM_UP_TO} in flight: no TTFT, no ITL"
+            )
         window = settings.context or facts.window
         return Prepared(
             spec.name, spec.kind, base_url, capacity, source, stream, window, asdict(facts), base_url
@@ -198,7 +200,7 @@ def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], s
     from dataclasses import replace
 
     from pytest_benchkit.models.client import HttpModel
-    from pytest_benchkit.models.discovery import ServerFacts
+    from pytest_benchkit.models.facts import ServerFacts
     from pytest_benchkit.models.transport import AioTransport
 
     transport = AioTransport(spec.settings.connect_timeout, spec.settings.ca_file)

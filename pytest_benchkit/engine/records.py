@@ -132,7 +132,7 @@ def _reply(reply: Reply, hide: bool) -> ReplyFields:
             out["cut_chars"] = out.get("cut_chars", 0) + len(text) - REPLY_LIMIT
             text = text[:half] + text[-half:]
         if text or name == "answer":
-            out[name] = text  # type: ignore[literal-required]
+            out[name] = text
     if reply.refusal is not None:
         out["refusal"] = reply.refusal
     if reply.tool_calls:

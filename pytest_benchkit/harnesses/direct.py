@@ -20,7 +20,9 @@ MOST_TOKENS = 16_384
 
 def messages_of(prompt: str | list[Message], system: str | None) -> list[Message]:
     """The chat messages of a suite's prompt, after the user's system message if there is one."""
-    messages: list[Message] = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    messages: list[Message] = (
+        [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+    )
     return [{"role": "system", "content": system}, *messages] if system else messages
 
 

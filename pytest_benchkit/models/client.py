@@ -11,22 +11,21 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from pytest_benchkit.models.chat import ChatStream
-from pytest_benchkit.models.faults import failure_of_body, retry_after
+from typing import TYPE_CHECKING, Any, cast
 
 from pytest_benchkit.models.body import chat_body, fingerprint, prompt_text, refused_field, refused_param
+from pytest_benchkit.models.chat import ChatStream
+from pytest_benchkit.models.faults import failure_of_body, retry_after
 from pytest_benchkit.models.jsonlib import dumps, loads
 from pytest_benchkit.models.stopwatch import with_tokens
 from pytest_benchkit.models.transport import Response, Transport, TransportError
 from pytest_benchkit.reply import Exchange, Failure, Reply, Retry
 
 if TYPE_CHECKING:
-    from pytest_benchkit.models.discovery import ServerFacts
-
     from pytest_benchkit.models.base import ChatRequest, Gate
+    from pytest_benchkit.models.facts import ServerFacts
     from pytest_benchkit.models.profiles import ModelSpec
+    from pytest_benchkit.models.thinking import Tags
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 8.0
@@ -37,6 +36,12 @@ DRAIN_S, DRAIN_BYTES = 1.0, 64 * 1024
 GRACE_S = 0.02
 """At a deadline, bytes already in the socket get this long to be read (D-3)."""
 ERROR_BODY_BYTES = 256 * 1024
+ANSWER_RESERVE = 16
+"""Tokens that a window must leave for an answer to make sense."""
+TEMPLATE_RESERVE = 64
+"""Tokens that a chat template may add around the messages."""
+ENDS_AT_WINDOW = frozenset({"llamacpp", "llama-swap", "lmstudio", "ollama"})
+"""Servers that finish with ``length`` at their window instead of refusing a ``max_tokens`` beyond it."""
 RETRY_DICE = random.Random()
 
 
@@ -80,6 +85,7 @@ class HttpModel:
         self._lag = lag
         self._say = say
         self._root = spec.base_url or ""
+        self._tags = cast("Tags", spec.settings.think_tags)
         self._headers = {
             **spec.settings.headers,
             "Content-Type": "application/json",
@@ -99,6 +105,10 @@ class HttpModel:
         exchange = Exchange(
             Reply(), max_tokens=body.get("max_tokens"), seed=body.get("seed"), fingerprint=fingerprint(body)
         )
+        if (too_long := await self._fit(request, body)) is not None:
+            exchange.failure, exchange.tries = too_long, 0
+            return exchange
+        exchange.max_tokens = body.get("max_tokens")
         ready = time.monotonic()
         attempt = await self._until_settled(body, gate, exchange)
         exchange.reply, exchange.failure = attempt.reply, attempt.failure
@@ -162,7 +172,9 @@ class HttpModel:
         if name := refused_field(body, failure.message, attempt.param):
             if name not in self.dropped:
                 self.dropped.add(name)
-                self._say(f"the server refuses the field {name!r}; asking without it: {failure.message[:200]}")
+                self._say(
+                    f"the server refuses the field {name!r}; asking without it: {failure.message[:200]}"
+                )
             return True
         optional = {key for key in body if key not in ("model", "messages", "stream", "max_tokens")}
         if not optional:
@@ -185,7 +197,7 @@ class HttpModel:
 
     async def _attempt(self, body: dict[str, Any], gate: Gate) -> Attempt:
         payload = dumps(body)
-        stream = ChatStream(think_tags=self._settings.think_tags)
+        stream = ChatStream(think_tags=self._tags)
         await gate.enter()
         lag, started = self._lag(), time.monotonic()
         response: Response | None = None
@@ -297,6 +309,34 @@ class HttpModel:
 
     # ------------------------------------------------------------------ counting
 
+    async def _fit(self, request: ChatRequest, body: dict[str, Any]) -> Failure | None:
+        """Refuses a prompt that cannot fit the known window; cuts ``max_tokens`` to what it leaves.
+
+        Counting costs a request, so it is done only where the text could be too long: a token is rarely
+        under two characters. Servers that end a reply at their window themselves need no cutting.
+        """
+        window, wanted = self._facts.window, body.get("max_tokens")
+        if window is None:
+            return None
+        text = prompt_text(request.messages)
+        need = len(text.split())
+        if need + ANSWER_RESERVE <= window and len(text) / 2 + ANSWER_RESERVE > window:
+            need = await self.count_tokens(text) or need
+        if need + ANSWER_RESERVE > window:
+            words = (
+                f"the prompt needs {need} tokens and {ANSWER_RESERVE} for the answer; the window is {window}"
+            )
+            return Failure(
+                "context_too_small", words, "context", need_tokens=need + ANSWER_RESERVE, window_tokens=window
+            )
+        if isinstance(wanted, int) and self._facts.flavour not in ENDS_AT_WINDOW:
+            left = window - len(text) // 2 - TEMPLATE_RESERVE
+            if wanted > left:
+                exact = await self.count_tokens(text) if self._facts.tokenize else None
+                used = exact if exact is not None else len(text) // 2
+                body["max_tokens"] = max(ANSWER_RESERVE, min(wanted, window - used - TEMPLATE_RESERVE))
+        return None
+
     async def _complete_counts(self, exchange: Exchange, body: dict[str, Any]) -> None:
         """Adds counts that the server did not send (T-2) and finds prompts that it cut (T-3)."""
         reply = exchange.reply
@@ -307,10 +347,12 @@ class HttpModel:
             usage.source = "tokenizer" if usage.output_tokens is not None else usage.source
             with_tokens(reply)
         told, window = usage.input_tokens, self._facts.window
+        if reply.cut and told and window and told + (usage.output_tokens or 0) >= window:
+            reply.flag("context_full")
         if told is not None and (told < len(sent.split()) / 2 or (window is not None and told == window)):
             exchange.failure = Failure(
                 "context_cut",
-                f"the server read {told} tokens of a prompt of {len(sent.split())} words: its window is too small",
+                f"the server read {told} tokens of a prompt of {len(sent.split())} words",
                 "context",
                 need_tokens=None,
                 window_tokens=window,

@@ -132,5 +132,3 @@ def _api_key(
     elif environ.get("OPENAI_API_KEY") and (from_openai or urlsplit(base_url).hostname == "api.openai.com"):
         name = "OPENAI_API_KEY"
     return (environ[name], name) if name else (None, None)
-
-

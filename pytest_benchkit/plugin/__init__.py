@@ -41,7 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = metafunc.fixturenames
-    if "bench_task" in names or "bench_model" in names or metafunc.definition.get_closest_marker("bench_suite"):
+    if (
+        "bench_task" in names
+        or "bench_model" in names
+        or metafunc.definition.get_closest_marker("bench_suite")
+    ):
         from pytest_benchkit.plugin.fixtures import parametrize
 
         parametrize(metafunc)
@@ -85,5 +89,3 @@ def bench_record(request: pytest.FixtureRequest) -> RecordNotes:
     from pytest_benchkit.plugin.fixtures import notes_of
 
     return notes_of(request)
-
-

@@ -84,7 +84,7 @@ class TaskItem(pytest.Item):
         return self.path, None, self.name
 
     @property
-    def location(self) -> tuple[str, int | None, str]:  # type: ignore[override]
+    def location(self) -> tuple[str, int | None, str]:
         """Computed from the file's id: pytest's own costs a path look-up an item."""
         return self.nodeid.partition("::")[0], None, self.name
 

@@ -29,7 +29,9 @@ def start(bench: BenchSession) -> None:
             "no model is named: add --bench-model=NAME (demo needs no server, local runs a small real model)"
         )
     chosen = bench.scan.selected(with_installed=bench.with_installed)
-    suites = [bench.suite(suite, slice_.variant if slice_ else None) for suite, _, sl in chosen for slice_ in sl]
+    suites = [
+        bench.suite(suite, slice_.variant if slice_ else None) for suite, _, sl in chosen for slice_ in sl
+    ]
     problems = [
         f"{suite.key}: cannot be run with the harness {HARNESS}; it has {', '.join(suite.harnesses)}"
         for suite in suites

@@ -53,9 +53,7 @@ class AskingModel:
         self._notes = notes
         self.name = name
 
-    def ask(
-        self, prompt: str | list[Message], *, max_tokens: int | None = None, **sampling: float
-    ) -> Reply:
+    def ask(self, prompt: str | list[Message], *, max_tokens: int | None = None, **sampling: float) -> Reply:
         """Asks once and waits for the :class:`~pytest_benchkit.Reply`.
 
         Raises :class:`AskFailed` with the server's words when there is none, ``TypeError`` for a sampling
@@ -106,9 +104,11 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("bench_model", bench.model_names, indirect=True)
         return
     if len(marker.args) != 1 or not isinstance(marker.args[0], str):
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: write @pytest.mark.bench_suite(\"KEY\")")
+        raise pytest.UsageError(f'{metafunc.definition.nodeid}: write @pytest.mark.bench_suite("KEY")')
     if "bench_task" not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: a bench_suite test takes the fixture bench_task")
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: a bench_suite test takes the fixture bench_task"
+        )
     try:
         jobs, ids = _jobs(bench, marker.args[0], metafunc.function.__name__)
     except BenchkitError as error:
@@ -152,7 +152,7 @@ def _cell(request: pytest.FixtureRequest) -> Cell | None:
 def task_of(request: pytest.FixtureRequest) -> Task:
     job = job_of(request.node)
     if job is None:
-        raise pytest.UsageError("bench_task needs a test marked @pytest.mark.bench_suite(\"KEY\")")
+        raise pytest.UsageError('bench_task needs a test marked @pytest.mark.bench_suite("KEY")')
     return job.cell.suite.tasks[job.row]
 
 

@@ -20,7 +20,7 @@ from pytest_benchkit.plugin.options import read_options
 from pytest_benchkit.plugin.session import STASH, BenchSession
 
 if TYPE_CHECKING:
-    from pytest_benchkit.plugin.terminal import BenchTerminal
+    pass
 
 OURS = b"pytest_benchkit"
 MARKED = b"bench_suite"
@@ -70,6 +70,7 @@ class BenchHooks:
     def __init__(self, bench: BenchSession) -> None:
         self.bench = bench
         self._previous: dict[int, Any] = {}
+        self._gc_threshold: tuple[int, int, int] | None = None
 
     @property
     def _asks_here(self) -> bool:
@@ -133,6 +134,7 @@ class BenchHooks:
         if bench.scan.passed_over and bench.worker is None and bench.config.get_verbosity() >= 0:
             bench.say(f"passed over by -k: {', '.join(bench.scan.passed_over)}")
         # thousands of items live to the end of the session: no collection need look at them again
+        self._gc_threshold = gc.get_threshold()
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
@@ -196,6 +198,9 @@ class BenchHooks:
         bench = self.bench
         if bench.config.option.collectonly:
             return
+        if self._gc_threshold is not None:
+            gc.set_threshold(*self._gc_threshold)
+            gc.unfreeze()
         if bench.worker is None and bench.stop_reason == "interrupted":
             signal.signal(signal.SIGINT, _leave_at_once)
         if bench.dispatcher is not None:

@@ -1,2 +1,3 @@
 class BenchHtml:
-    def __init__(self, bench): self.bench=bench
+    def __init__(self, bench):
+        self.bench = bench

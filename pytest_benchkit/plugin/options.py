@@ -75,9 +75,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="MODE",
         help="when prompts, data or sampling changed since: refuse (default) or ask the changed tasks again",
     )
-    add(
-        "--bench-replay", dest="bench_replay", metavar="RUN", help="score the stored replies of a run again"
-    )
+    add("--bench-replay", dest="bench_replay", metavar="RUN", help="score the stored replies of a run again")
     add("--bench-env-file", dest="bench_env_file", metavar="FILE", help="file with BENCHKIT_* variables")
     add(
         "--bench-verbose",
@@ -114,7 +112,9 @@ def add_options(parser: pytest.Parser) -> None:
             )
         parser.addini(definition.ini, f"default of {definition.flag}", default=None)
     parser.addini("bench_files", "glob patterns of benchmark files", type="args", default=["bench_*.py"])
-    parser.addini("bench_model", "default of --bench-model, used when --bench is given", type="args", default=[])
+    parser.addini(
+        "bench_model", "default of --bench-model, used when --bench is given", type="args", default=[]
+    )
     parser.addini("bench_fetch", "default of --bench-fetch", default=None)
     parser.addini("bench_strict", "default of --bench-strict", type="bool", default=False)
 

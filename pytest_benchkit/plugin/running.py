@@ -116,9 +116,11 @@ def report_of(
         report = _report(nodeid, location, "failed", "call", f"{outcome}: {verdict.reason}")
     elif outcome in MISSES:
         report = _report(nodeid, location, "skipped", "call", None)
-        report.wasxfail = verdict.reason  # type: ignore[attr-defined]
+        report.wasxfail = verdict.reason
     elif outcome == Outcome.SKIPPED:
-        report = _report(nodeid, location, "skipped", "setup", (location[0], location[1] or 0, verdict.reason))
+        report = _report(
+            nodeid, location, "skipped", "setup", (location[0], location[1] or 0, verdict.reason)
+        )
     else:
         report = _report(nodeid, location, "failed", "setup", f"{nodeid}: {verdict.reason}")
     report.bench = verdict.plain()  # type: ignore[attr-defined]
@@ -162,7 +164,9 @@ def raise_verdict(verdict: Verdict) -> None:
         raise RowError(verdict)
 
 
-def amend_report(item: TaskItem, call: pytest.CallInfo[None], report: pytest.TestReport, bench: BenchSession) -> None:
+def amend_report(
+    item: TaskItem, call: pytest.CallInfo[None], report: pytest.TestReport, bench: BenchSession
+) -> None:
     """Rewrites the call report of pytest's own protocol to what the short one would have said."""
     if call.when != "call":
         return
@@ -174,7 +178,7 @@ def amend_report(item: TaskItem, call: pytest.CallInfo[None], report: pytest.Tes
     report.sections.extend(ours.sections)
     report.bench = ours.bench  # type: ignore[attr-defined]
     if hasattr(ours, "wasxfail"):
-        report.wasxfail = ours.wasxfail  # type: ignore[attr-defined]
+        report.wasxfail = ours.wasxfail
 
 
 def status_of(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, Any] | None:

@@ -244,7 +244,8 @@ class BenchSession:
             return None
         from pytest_benchkit.reports.excerpt import excerpt
 
-        return excerpt(record)
+        text: str = excerpt(record)
+        return text
 
     def verdict_of(self, item: TaskItem) -> Verdict:
         """The verdict on an item's task: from an earlier session, else from the engine. Blocks."""
@@ -281,9 +282,7 @@ class BenchSession:
             return asked
         typical = sorted(self.lengths.values())[len(self.lengths) // 2]
         models = {name: place for place, name in enumerate(self.model_names)}
-        return sorted(
-            asked, key=lambda job: (models[job.cell.model], -self.lengths.get(job.key, typical))
-        )
+        return sorted(asked, key=lambda job: (models[job.cell.model], -self.lengths.get(job.key, typical)))
 
 
 def stored_verdict(row: Mapping[str, Any]) -> Verdict:
@@ -303,8 +302,8 @@ def stored_verdict(row: Mapping[str, Any]) -> Verdict:
 
 def _registered_models(config: pytest.Config) -> dict[str, Callable[[], Model]]:
     found: dict[str, Callable[[], Model]] = {}
-    answers: Iterable[Mapping[str, Callable[[], Model]] | None] = (
-        config.hook.pytest_benchkit_models(config=config)
+    answers: Iterable[Mapping[str, Callable[[], Model]] | None] = config.hook.pytest_benchkit_models(
+        config=config
     )
     for models in answers:
         found.update(models or {})

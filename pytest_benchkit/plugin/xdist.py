@@ -159,11 +159,12 @@ def read_plan(bench: BenchSession) -> None:
         adopt_plan(bench, json.loads(path.read_bytes()))
 
 
-class BenchScheduling(LoadScheduling):
+class BenchScheduling(LoadScheduling):  # type: ignore[misc]
     """Load scheduling with a window of work per worker, in the order in which rows should be asked."""
 
     def __init__(self, config: pytest.Config, log: Any, bench: BenchSession) -> None:
         super().__init__(config, log)
+        self.collection: list[str] | None = None
         self._bench = bench
         count = max(1, len(config.option.tx))
         most = max((ready.capacity for ready in bench.prepared), default=1)
@@ -232,7 +233,7 @@ class BenchScheduling(LoadScheduling):
             bench.config.hook.pytest_runtest_logreport(report=report)
         if not left:
             return None
-        crashed = self.collection[left.pop(0)]
+        crashed: str = self.collection[left.pop(0)]
         self.pending[:0] = left
         for other in self.node2pending:
             self.check_schedule(other)

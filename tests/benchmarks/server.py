@@ -21,7 +21,9 @@ def chunks_of(text: str, count: int) -> list[bytes]:
     size = max(1, -(-len(text) // count))
     pieces = [text[i : i + size] for i in range(0, len(text), size)]
     events = [
-        json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": p}}]})
+        json.dumps(
+            {"id": "c", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": p}}]}
+        )
         for p in pieces
     ]
     events.append(json.dumps({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
@@ -143,14 +145,17 @@ class Connection(asyncio.Protocol):
         state.open -= 1
         if data is None:
             body = state.whole
-            data = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            data = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(
+                body
+            )
             data += body
         self.transport.write(data)
 
     def plain(self, value: object) -> None:
         body = json.dumps(value).encode()
         self.transport.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+            + body
         )
 
 

@@ -91,7 +91,10 @@ def replying(
     async def handle(exchange: Exchange) -> None:
         request = exchange.request
         words = text(request) if callable(text) else text
-        counts = {"prompt_tokens": max(1, len(request.body) // 4), "completion_tokens": max(1, len(words) // 4)}
+        counts = {
+            "prompt_tokens": max(1, len(request.body) // 4),
+            "completion_tokens": max(1, len(words) // 4),
+        }
         await asyncio.sleep(delay)
         if not request.json.get("stream"):
             message = {"role": "assistant", "content": words}
