@@ -287,7 +287,9 @@ def resolve(layers: Sequence[Layer]) -> tuple[Settings, dict[str, str]]:
             try:
                 values[definition.name] = definition.parse(raw)
             except ValueError as error:
-                raise UsageProblem(f"{layer.name}: {where} is {raw!r}; it takes {error}") from None
+                # headers and bodies may hold what must not be shown
+                value = "not usable" if definition.name in ("headers", "extra_body") else repr(raw)
+                raise UsageProblem(f"{layer.name}: {where} is {value}; it takes {error}") from None
             origins[definition.name] = where
     return Settings(**values), origins
 

@@ -208,6 +208,8 @@ class Dispatcher:
         with self.changed:
             if self._awaited != job or job in self._verdicts or job in self._open:
                 return
+            if job in self._queued and not self._stalled:
+                return
         self._queued.add(job)
         self._urgent[job.cell.model].append(job)
         self._fill()
@@ -252,35 +254,39 @@ class Dispatcher:
         """Asks one task; scoring goes to the pool the moment the reply is here."""
         ticket = Ticket(lane.slots, taken=True)
         started = time.time()
-        request: ChatRequest | None = None
         try:
-            try:
-                suite, task = job.cell.suite, job.cell.suite.tasks[job.row]
-                request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
-                if lane.model.simulated:
-                    request.samples = suite.sample_replies(task)
-            except Exception as error:
-                words = f"{type(error).__name__}: {error}"
-                exchange = Exchange(Reply(), Failure("suite_crash", words, "suite"), tries=0)
-            else:
-                exchange = await direct.ask(lane.model, request, ticket)
+            request, exchange = await self._ask(job, lane, ticket)
+            # before the slot is free again: a refusal must not let one more request out
+            lane.note_exchange(exchange, job.cell.name)
         except asyncio.CancelledError:
             why = outcome.one_line(f"not asked: {self._closing}")
             self._deliver(job, Verdict(job.key, NOT_ASKED, why))
             raise
-        except Exception as error:
-            # a model that raises breaks its contract, yet must not hang the item that waits for it
-            exchange = Exchange(
-                Reply(), Failure("bad_response", f"{type(error).__name__}: {error}", "client")
-            )
         finally:
-            ticket.leave()
             self._running.pop(job, None)
-        lane.note_exchange(exchange)
+            ticket.leave()
         if self._pool is not None:
-            self._pool.submit(self._finish, job, lane, request, exchange, started).add_done_callback(
-                self._scored
-            )
+            done = self._pool.submit(self._finish, job, lane, request, exchange, started)
+            done.add_done_callback(self._scored)
+
+    async def _ask(self, job: Job, lane: Lane, ticket: Ticket) -> tuple[ChatRequest | None, Exchange]:
+        """The exchange of one task. What the suite or the model raises becomes its failure, so that the
+        item that waits for it never hangs."""
+        request: ChatRequest | None = None
+        suite = job.cell.suite
+        try:
+            task = suite.tasks[job.row]
+            request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
+            if lane.model.simulated:
+                request.samples = suite.sample_replies(task)
+        except Exception as error:
+            failure = Failure("suite_crash", f"{type(error).__name__}: {error}", "suite")
+            return request, Exchange(Reply(), failure, tries=0)
+        try:
+            return request, await direct.ask(lane.model, request, ticket)
+        except Exception as error:
+            failure = Failure("bad_response", f"{type(error).__name__}: {error}", "client")
+            return request, Exchange(Reply(), failure)
 
     # ------------------------------------------------------------------ scoring threads
 
@@ -308,7 +314,9 @@ class Dispatcher:
             flags=flags,
         )
         self._sink(record)
-        self._on_loop(lane.note_outcome, job, classified.outcome, exchange)
+        if judged.crash is not None:
+            self._on_loop(lane.note_crash, job.cell.name, judged.crash)
+        self._on_loop(lane.note_outcome, job.cell.name, classified.outcome)
         timing = exchange.reply.timing
         verdict = Verdict(
             record["key"],

@@ -19,6 +19,7 @@ BREAKER = 8
 """Finished tasks in a row of one (model, suite) with the same error that stop the pair."""
 BUDGET_AFTER = 20
 """Tasks before the error budget of a model counts."""
+CONTEXT = frozenset({"context_too_small", "context_cut"})
 REFUSALS = 2
 """Refusing answers in a row that stop a model after its first success; before it, one does."""
 
@@ -53,7 +54,7 @@ class Lane:
         self._errors = 0
         self._streak: dict[str, tuple[str, int]] = {}
         self._stopped_suites: dict[str, str] = {}
-        self._context_told: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
         self.retries: dict[str, int] = defaultdict(int)
 
     def why_not(self, job: Job) -> str | None:
@@ -65,8 +66,8 @@ class Lane:
             self.stopped = why
             self._say(f"{self.name}: {why}; remaining tasks are not asked")
 
-    def note_exchange(self, exchange: Exchange) -> None:
-        """Looks at an exchange the moment it ends: refusals stop the model at once."""
+    def note_exchange(self, exchange: Exchange, suite: str | None = None) -> None:
+        """Looks at an exchange the moment it ends, before another request leaves in its place."""
         for retry in exchange.retries:
             self.retries[retry.cause] += 1
         failure = exchange.failure
@@ -79,35 +80,48 @@ class Lane:
             self._refusals += 1
             if not self._successes or self._refusals >= REFUSALS:
                 self.stop(_words(failure))
+        if suite is not None and failure is not None:
+            if failure.kind in CONTEXT:
+                self._tell_context(suite, failure)
+            elif failure.category != "deadline":
+                self._count_streak(suite, failure.kind, _words(failure))
 
-    def note_outcome(self, job: Job, outcome: Outcome, exchange: Exchange) -> None:
-        """Counts a finished task against the breaker of its suite and the error budget of the model."""
+    def note_outcome(self, suite: str, outcome: Outcome) -> None:
+        """Counts a finished task against the error budget of the model (``--bench-max-errors``)."""
         self._finished += 1
-        suite = job.cell.name
-        failure = exchange.failure
-        if outcome is Outcome.SKIPPED and failure is not None and suite not in self._context_told:
-            self._context_told.add(suite)
-            self._say(f"{self.name} {suite}: rows are skipped, {failure.kind}: {failure.message}")
         if outcome is not Outcome.HARNESS_ERROR:
             self._streak.pop(suite, None)
             return
         self._errors += 1
-        kind = f"{failure.kind} {failure.status or ''}".strip() if failure else "scorer_crash"
-        last, count = self._streak.get(suite, (kind, 0))
-        count = count + 1 if last == kind else 1
-        self._streak[suite] = (kind, count)
-        if count == 1 and self._errors <= 3 and failure is not None:
-            self._say(f"{self.name} {suite}: {_words(failure)}")
-        if count >= BREAKER and suite not in self._stopped_suites:
-            words = f"{BREAKER} tasks in a row ended with {kind}"
-            self._stopped_suites[suite] = words
-            self._say(f"{self.name} {suite}: {words}; its remaining tasks are not asked")
         limit, is_share = self.settings.max_errors
         if is_share:
             limit *= self._finished
         if self._finished >= BUDGET_AFTER and self._errors > limit:
-            share = f"{self._errors} of {self._finished} tasks"
-            self.stop(f"{share} were errors, the last {kind} (--bench-max-errors)")
+            self.stop(f"{self._errors} of {self._finished} tasks were errors (--bench-max-errors)")
+
+    def note_crash(self, suite: str, words: str) -> None:
+        """A scorer of ours that raises for a reason other than the text."""
+        self._count_streak(suite, "scorer_crash", words)
+
+    def _count_streak(self, suite: str, kind: str, words: str) -> None:
+        last, count = self._streak.get(suite, (kind, 0))
+        count = count + 1 if last == kind else 1
+        self._streak[suite] = (kind, count)
+        if (suite, kind) not in self._told:
+            self._told.add((suite, kind))
+            self._say(f"{self.name} {suite}: {words}")
+        if count >= BREAKER and suite not in self._stopped_suites:
+            why = f"{BREAKER} tasks in a row ended with {kind}"
+            self._stopped_suites[suite] = why
+            self._say(f"{self.name} {suite}: {why}; its remaining tasks are not asked")
+
+    def _tell_context(self, suite: str, failure: Failure) -> None:
+        """A window that is too small is a matter of configuration: told once, not once a row (O-4)."""
+        if (suite, failure.kind) not in self._told:
+            self._told.add((suite, failure.kind))
+            need, window = failure.need_tokens, failure.window_tokens
+            numbers = f" (needs {need} tokens, the window is {window})" if need and window else ""
+            self._say(f"{self.name} {suite}: rows are skipped, {failure.kind}: {failure.message}{numbers}")
 
 
 def _words(failure: Failure) -> str:

@@ -205,6 +205,7 @@ def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], s
 
     transport = AioTransport(spec.settings.connect_timeout, spec.settings.ca_file)
     facts = ServerFacts(**prepared.facts)
+    facts.window = prepared.window
     served = replace(spec, base_url=prepared.base_url)
     model = HttpModel(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
     model.dropped.update(prepared.dropped)

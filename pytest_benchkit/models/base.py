@@ -36,7 +36,8 @@ class Gate(Protocol):
         """Waits until one more request may be in flight (also for a Retry-After that holds all back)."""
 
     def leave(self) -> None:
-        """Gives the slot back; called at the end of the body, before anything is done with the reply."""
+        """Gives the slot back, if it is held: at the end of the body, before anything is done with the
+        reply."""
 
     def hold(self, seconds: float) -> None:
         """Lets no request of any process of this run start for that long."""
@@ -51,7 +52,8 @@ class Model(Protocol):
 
     async def ask(self, request: ChatRequest, gate: Gate) -> Exchange:
         """Asks once, retries included. Never raises for anything the server does; only cancellation
-        leaves it. Holds the gate exactly while a request is open."""
+        leaves it. Holds the gate exactly while a request is open; after a request that came to nothing it
+        may return with the gate held, and the caller, who has looked at the failure, leaves it."""
 
     async def aclose(self) -> None:
         """Closes connections."""

@@ -135,6 +135,7 @@ class HttpModel:
             exchange.tries += 1
             failure = attempt.failure
             if failure is None:
+                gate.leave()
                 return attempt
             if failure.category == "client" and await self._smaller_body(body, attempt, gate):
                 continue
@@ -154,6 +155,7 @@ class HttpModel:
             if waited > TASK_WAIT_S:
                 return attempt
             exchange.retries.append(Retry(failure.kind, round(wait, 3)))
+            gate.leave()  # a wait holds no slot
             await asyncio.sleep(wait)
 
     def _rate_limited(self, failure: Failure) -> Failure:
@@ -227,7 +229,8 @@ class HttpModel:
         finally:
             if response is not None:
                 response.release() if whole else response.close()
-            gate.leave()
+        if failure is None and response is not None and response.status == 200:
+            gate.leave()  # the next request leaves before anything is done with this reply
         return self._result(response, stream, failure, error_body, started, lag)
 
     async def _read(self, response: Response, stream: ChatStream, deadline: _Deadline) -> bool:

@@ -37,7 +37,7 @@ def start(bench: BenchSession) -> None:
         for suite in suites
         if HARNESS not in suite.harnesses
     ]
-    problems += fetch(suites, bench.say, allowed=options.fetch)
+    problems += fetch([*suites, *marked_suites(bench)], bench.say, allowed=options.fetch)
     if problems:
         raise UsageProblem("\n".join(problems))
     old = _open_store(bench)
@@ -46,6 +46,19 @@ def start(bench: BenchSession) -> None:
     except BaseException:
         _abandon(bench)
         raise
+
+
+def marked_suites(bench: BenchSession) -> list[Suite]:
+    """The suites whose rows test functions of this session ask for."""
+    found = []
+    for key in sorted(bench.scan.marked_keys()):
+        try:
+            suite_class = bench.scan.find(key)
+        except UsageProblem:
+            continue  # collection names the function
+        for slice_ in bench.scan.slices.get(key, [None]):
+            found.append(bench.suite(suite_class, slice_.variant if slice_ else None))
+    return found
 
 
 def fetch(suites: Iterable[Suite], say: Callable[[str], None], *, allowed: bool) -> list[str]:
@@ -125,12 +138,12 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
 
 def _open_store(bench: BenchSession) -> dict[str, Any]:
     """Opens a new run folder, or the one to go on with; returns what its ``run.json`` said."""
-    from pytest_benchkit.runs.store import INFO, RunStore, new_run_dir, read_info
+    from pytest_benchkit.runs.store import INFO, RunStore, find_run, new_run_dir, read_info
 
     options, config = bench.options, bench.config
     root = default_runs_root(config)
     if options.resume is not None:
-        path = find_run(options.resume, root, config.invocation_params.dir)
+        path = find_run(options.resume, root, config.invocation_params.dir, "--bench-resume")
         old = read_info(path)
     elif options.run_dir is not None:
         path = Path(os.path.normpath(config.invocation_params.dir / options.run_dir))
@@ -168,36 +181,6 @@ def _abandon(bench: BenchSession) -> None:
         shutil.rmtree(store.path, ignore_errors=True)
 
 
-def find_run(name: str, root: Path, folder: Path) -> Path:
-    """A run by folder or id; ``""`` is the newest incomplete one, else the newest."""
-    from pytest_benchkit.runs.store import INFO
-
-    if name:
-        for path in (folder / name, root / name):
-            if (path / INFO).exists():
-                return Path(os.path.normpath(path))
-        raise UsageProblem(f"--bench-resume={name}: no run folder of that name here or in {root}")
-    runs = runs_newest_first(root)
-    for path, info in runs:
-        if not info.get("complete"):
-            return path
-    if runs:
-        return runs[0][0]
-    raise UsageProblem(f"--bench-resume: there is no earlier run in {root}")
-
-
-def runs_newest_first(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    from pytest_benchkit.runs.store import read_info
-
-    found = []
-    for path in sorted(root.iterdir(), reverse=True) if root.is_dir() else []:
-        try:
-            found.append((path, read_info(path)))
-        except StoreError:
-            continue
-    return found
-
-
 def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Takes the finished rows of a resumed run, unless they measured something else (J-12, J-13)."""
     from pytest_benchkit.engine.facts import differences
@@ -227,7 +210,7 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
 
 def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:
     """How long each row's reply was in the newest earlier run that knows; used to ask long ones first."""
-    from pytest_benchkit.runs.store import read_lengths
+    from pytest_benchkit.runs.store import read_lengths, runs_newest_first
 
     config = bench.config
     if any(spec.settings.order == "collection" for spec in bench.specs) or config.getoption("maxfail", 0):
@@ -246,7 +229,7 @@ def last_outcomes(bench: BenchSession) -> dict[str, str]:
 
     Raises :class:`UsageProblem` when there is none.
     """
-    from pytest_benchkit.runs.store import read_ledger
+    from pytest_benchkit.runs.store import read_ledger, runs_newest_first
 
     root = default_runs_root(bench.config)
     names = {spec.name for spec in bench.specs}

@@ -174,6 +174,11 @@ class BenchHooks:
         dispatcher = bench.start_engine({p.name: p.capacity for p in bench.prepared})
         dispatcher.add(bench.dispatch_order(bench.jobs))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """A marked test function that an earlier session of the run finished is reported, not run."""
+        return True if running.run_stored(item, self.bench) else None
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]

@@ -15,6 +15,7 @@ import pytest
 
 from pytest_benchkit.engine.plan import NOT_ASKED, Verdict
 from pytest_benchkit.plugin.collection import MissedRow, RowError, RowSkipped, TaskItem
+from pytest_benchkit.plugin.session import stored_verdict
 from pytest_benchkit.score import Outcome
 
 if TYPE_CHECKING:
@@ -90,6 +91,27 @@ def run_row(item: TaskItem, bench: BenchSession) -> None:
     for report in reports(item, verdict, bench):
         hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=location)
+
+
+def run_stored(item: pytest.Item, bench: BenchSession) -> bool:
+    """Reports a test function whose record an earlier session wrote; ``False`` when there is none."""
+    if not bench.known or isinstance(item, TaskItem):
+        return False
+    from pytest_benchkit.plugin.fixtures import job_of
+
+    job = job_of(item)
+    row = bench.known.get(job.key) if job is not None else None
+    if row is None:
+        return False
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    verdict = stored_verdict(row)
+    # what a function scored partly had passed; what it asserted in vain had failed
+    strict = verdict.outcome != Outcome.PARTIAL
+    hook.pytest_runtest_logreport(report=report_of(item.nodeid, item.location, verdict, strict))
+    hook.pytest_runtest_logreport(report=_report(item.nodeid, item.location, "passed", "teardown", None))
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def reports(item: TaskItem, verdict: Verdict, bench: BenchSession) -> Iterator[pytest.TestReport]:

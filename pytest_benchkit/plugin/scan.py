@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -18,6 +19,9 @@ from pytest_benchkit.registry import SuiteRef, installed_suites, load_suites
 
 if TYPE_CHECKING:
     from pytest_benchkit.suite import Suite
+
+
+MARKED = re.compile(r"bench_suite\(\s*[\"']([a-z0-9-]+)[\"']")
 
 
 class Scan:
@@ -63,6 +67,18 @@ class Scan:
             elif path.is_dir():
                 yield from self._walk(path)
 
+    def marked_keys(self) -> set[str]:
+        """Keys that test functions below the paths name in ``bench_suite``, found by their text alone."""
+        keys: set[str] = set()
+        for argument in self._config.args:
+            path = Path(os.path.normpath(self._config.invocation_params.dir / argument.split("::")[0]))
+            for file in [path] if path.is_file() else path.rglob("test_*.py"):
+                try:
+                    keys.update(MARKED.findall(file.read_text(encoding="utf-8")))
+                except (OSError, UnicodeDecodeError):
+                    continue
+        return keys
+
     def _walk(self, folder: Path) -> Iterator[Path]:
         skipped: list[str] = self._config.getini("norecursedirs")
         for place, folders, files in os.walk(folder):
@@ -79,8 +95,11 @@ class Scan:
     # ------------------------------------------------------------------ suites
 
     def suites_in(self, path: Path) -> list[type[Suite]]:
-        """The suites of a file, imported once. A file with functions only has none."""
+        """The suites of a file, imported once. A file with functions only has none, nor has a file that
+        only shares the name pattern with ours."""
         path = path.resolve()
+        if path not in self._loaded and b"pytest_benchkit" not in path.read_bytes():
+            self._loaded[path] = []
         if path not in self._loaded:
             try:
                 self._loaded[path] = load_suites(path)
@@ -129,28 +148,28 @@ class Scan:
         return found
 
     def find(self, key: str) -> type[Suite]:
-        """The suite of that key, of this project or installed. Raises :class:`UsageProblem`."""
-        for path in self.project_files():
+        """The suite of that key: below the paths given, of the project, or installed.
+
+        Raises :class:`UsageProblem`.
+        """
+        ref = self.installed.get(key)
+        for path in (*self.project_files(), *self._walk(self._config.rootpath), *([ref.path] if ref else [])):
             for suite in self.suites_in(path):
-                if suite.key == key:
-                    return suite
-        if (ref := self.installed.get(key)) is not None:
-            for suite in self.suites_in(ref.path):
                 if suite.key == key:
                     return suite
         known = ", ".join(sorted(self.installed))
         raise UsageProblem(f"there is no suite {key!r}; installed: {known}")
 
     def _refuse_unknown(self, seen: dict[str, Path]) -> None:
-        unknown = [key for key in self.slices if key not in seen]
-        if not unknown:
-            return
         known = sorted({*seen, *self.installed})
         words = []
-        for key in unknown:
+        for key in self.slices:
+            if key in seen or key in self.marked_keys():
+                continue
             near = difflib.get_close_matches(key, known, n=1)
             words.append(
                 f"--bench={key}: no such suite; "
                 + (f"did you mean {near[0]}?" if near else "known: " + ", ".join(known))
             )
-        raise UsageProblem("\n".join(words))
+        if words:
+            raise UsageProblem("\n".join(words))

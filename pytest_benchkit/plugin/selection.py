@@ -42,20 +42,21 @@ def parse_slice(text: str) -> Slice:
         return Slice(key)
     variant: str | None = None
     kind = "sample"
+    count: int | None = None
     for part in rest.split(":"):
-        if part.isascii() and part.isdigit():
-            if int(part) < 1:
-                raise _bad_slice(text)
-            return Slice(key, kind, int(part), variant)
-        if part == "head":
+        if count is not None:
+            raise _bad_slice(text)
+        if part.isascii() and part.isdigit() and int(part) > 0:
+            count = int(part)
+        elif part == "head":
             kind = "head"
-        elif variant is None and re.fullmatch(r"[a-z0-9][a-z0-9.-]*", part):
+        elif variant is None and re.fullmatch(r"[a-z][a-z0-9.-]*", part):
             variant = part
         else:
             raise _bad_slice(text)
-    if kind == "head":
+    if kind == "head" and count is None:
         raise _bad_slice(text)
-    return Slice(key, "all", None, variant)
+    return Slice(key, kind if count is not None else "all", count, variant)
 
 
 def _bad_slice(text: str) -> UsageProblem:

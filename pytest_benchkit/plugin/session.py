@@ -48,6 +48,9 @@ class BenchSession:
         self.config = config
         self.options = options
         self.registered = _registered_models(config)
+        names = options.models
+        if options.replay is not None:
+            names = self._replay(options.replay)
         self.specs: list[ModelSpec] = [
             resolve_model(
                 name,
@@ -57,7 +60,7 @@ class BenchSession:
                 ini=options.ini,
                 registered=frozenset(self.registered),
             )
-            for name in options.models
+            for name in names
         ]
         slugs = [spec.slug for spec in self.specs]
         for slug in slugs:
@@ -86,6 +89,27 @@ class BenchSession:
         self.said: list[str] = []
         self.results: dict[str, Any] | None = None
         self._relays: dict[Path, Any] = {}
+
+    def _replay(self, name: str) -> tuple[str, ...]:
+        """Registers each model of a stored run as one that gives its stored replies again."""
+        from pytest_benchkit.engine.replay import ReplayModel
+        from pytest_benchkit.runs.store import find_run, read_info
+
+        config = self.config
+        path = find_run(name, default_runs_root(config), config.invocation_params.dir, "--bench-replay")
+        stored = tuple(str(model["name"]) for model in read_info(path).get("models", []))
+        names = tuple(model for model in stored if not self.options.models or model in self.options.models)
+        if not names:
+            raise UsageProblem(f"--bench-replay={name}: that run holds the models {', '.join(stored)}")
+        replay: list[ReplayModel] = []
+
+        def factory() -> Model:
+            if not replay:
+                replay.append(ReplayModel(path))
+            return replay[0]
+
+        self.registered.update(dict.fromkeys(names, factory))
+        return names
 
     # ------------------------------------------------------------------ names
 

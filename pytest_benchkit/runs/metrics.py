@@ -8,7 +8,7 @@ metric whose condition fails is not in ``values`` and has its reason in ``absent
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,7 @@ from pytest_benchkit.score import COUNTED, Outcome
 
 Row = Mapping[str, Any]
 
-UNANSWERED = frozenset(
-    {Outcome.TRUNCATED, Outcome.NO_ANSWER, Outcome.LOOP_KILLED, Outcome.TIMED_OUT}
-)
+UNANSWERED = frozenset({Outcome.TRUNCATED, Outcome.NO_ANSWER, Outcome.LOOP_KILLED, Outcome.TIMED_OUT})
 EXCLUDED = tuple(outcome for outcome in Outcome if outcome not in COUNTED)
 TOKEN_SUMS = ("input_tokens", "output_tokens", "reasoning_tokens", "cost_usd")
 WORDS = {
@@ -71,7 +69,9 @@ def cell_numbers(rows: Sequence[Row], planned: int) -> Numbers:
     n = len(scored)
     numbers.put("accuracy", _share(outcomes[Outcome.CORRECT], n), nothing)
     answered = [row["score"] for row in scored if row["outcome"] not in UNANSWERED]
-    numbers.put("score_answered", _share(sum(answered), len(answered)), nothing if not n else "no row was answered")
+    numbers.put(
+        "score_answered", _share(sum(answered), len(answered)), nothing if not n else "no row was answered"
+    )
     for name, outcome in (
         ("truncation_rate", Outcome.TRUNCATED),
         ("no_answer_rate", Outcome.NO_ANSWER),
@@ -172,21 +172,19 @@ def _put_tokens(numbers: Numbers, rows: Sequence[Row]) -> None:
         why = "no reply told it" if asked else "nothing was asked"
         numbers.put(name, sum(told) if told else None, why)
         if told:
-            numbers.values[f"{name.removesuffix('_usd')}_coverage"] = len(told) / len(asked)
+            numbers.values[f"{name}_coverage"] = len(told) / len(asked)
         if name == "output_tokens":
-            put_percentiles(numbers, told, (0.5, 0.95), lambda p: f"output_tokens_p{p}")
+            put_percentiles(numbers, told, (0.5, 0.95), "output_tokens_p{}")
 
 
-def put_percentiles(
-    numbers: Numbers, values: Sequence[float], shares: Sequence[float], name: Callable[[str], str]
-) -> None:
-    """Percentiles named by ``name("95")``; absent ones say how many values they need."""
+def put_percentiles(numbers: Numbers, values: Sequence[float], shares: Sequence[float], name: str) -> None:
+    """Percentiles named by ``name.format("95")``; absent ones say how many values they need."""
     ordered = sorted(values)
     for share in shares:
         tail = min(share, 1 - share)
         needed = 1 if share == 0.5 else round(1 / tail)
         why = f"needs {needed} values, has {len(ordered)}" if ordered else "not measured"
-        numbers.put(name(f"{round(share * 100):02d}"), percentile(ordered, share), why)
+        numbers.put(name.format(f"{round(share * 100):02d}"), percentile(ordered, share), why)
 
 
 def _share(part: float, whole: float) -> float | None:

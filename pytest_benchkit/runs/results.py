@@ -1,2 +1,310 @@
-def build(info, rows, own):
-    return {"n": len(rows)}
+"""The document behind every report: ``results.json``, schema 1. Pure.
+
+:func:`build` makes it from ``run.json`` and the rows; terminal, CSV and pages only lay it out.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers, counted
+from pytest_benchkit.runs.notes import Note, note, notes, retry_note
+from pytest_benchkit.runs.overall import overall
+from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
+
+SCHEMA = 1
+KIND = "benchkit-results"
+AXES = ("suite", "model", "harness", "perturbation")
+OwnMetrics = Callable[[Sequence[Row]], dict[str, float]]
+HISTOGRAMS = {
+    "output_tokens": ("usage", "output_tokens"),
+    "ttft_ms": ("timing", "ttft_ms"),
+    "e2e_ms": ("timing", "e2e_ms"),
+}
+ERROR_KINDS = 20
+CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def build(
+    info: Mapping[str, Any], rows: Sequence[Row], own_metrics: Mapping[str, OwnMetrics]
+) -> dict[str, Any]:
+    """``results.json`` of a run: ``info`` is its ``run.json``, ``rows`` the last row of each key.
+
+    ``own_metrics`` gives a suite's own metrics from its rows in the denominator, by suite name. One that
+    raises, or that takes a name of ours, is named in ``warnings`` and never stops the report. Rows of no
+    planned cell do not count.
+    """
+    cells = info.get("plan", {}).get("cells", [])
+    parts: dict[tuple[str, ...], list[Row]] = {tuple(cell[a] for a in AXES): [] for cell in cells}
+    for row in rows:
+        part = parts.get((row["suite"], row["model"], row["harness"], row["perturbation"]))
+        if part is not None:
+            part.append(row)
+    suites = {suite["name"]: suite for suite in info.get("suites", [])}
+    warnings: list[Note] = []
+    entries = []
+    for cell in cells:
+        mine = parts[tuple(cell[a] for a in AXES)]
+        entries.append(_entry(info, cell, suites.get(cell["suite"], {}), mine, own_metrics, warnings))
+    models = _models(info, entries, parts)
+    in_overall = {name: bool(suite.get("in_overall")) for name, suite in suites.items()}
+    retried = [note for model in models if (note := retry_note(model["name"], model["metrics"]))]
+    found = notes(info, entries, list(parts.values()))
+    return {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "run": _run(info, models, entries),
+        "results": entries,
+        "pairs": [],
+        "overall": overall(entries, in_overall),
+        "gates": [],
+        "warnings": found + retried + warnings,
+        "files": {"records": "records.jsonl", "run": "run.json", "csv": "results.csv"},
+    }
+
+
+# ---------------------------------------------------------------------- one cell
+
+
+def _entry(
+    info: Mapping[str, Any],
+    cell: Mapping[str, Any],
+    suite: Mapping[str, Any],
+    rows: Sequence[Row],
+    own_metrics: Mapping[str, OwnMetrics],
+    warnings: list[Note],
+) -> dict[str, Any]:
+    name, model = cell["suite"], cell["model"]
+    numbers = cell_numbers(rows, cell["planned"])
+    numbers.merge(speed_numbers(rows, why_no_speed(info, model, rows)))
+    scored = counted(rows)
+    if scored and name in own_metrics:
+        _add_own(numbers, name, own_metrics[name], scored, warnings)
+    selection = {**cell.get("selection", {}), "rows": cell.get("rows")}
+    selection = {key: value for key, value in selection.items() if value is not None}
+    deviations = [d for d in suite.get("deviations", []) if d.get("model") == model]
+    not_comparable = suite.get("not_comparable") if suite else "own protocol"
+    simulated = _is_simulated(info, model)
+    why = _why_not_comparable(selection, deviations, simulated, not_comparable)
+    entry: dict[str, Any] = {
+        **{axis: cell[axis] for axis in AXES},
+        "variant": name.partition(":")[2] or None,
+        "scoring": suite.get("scoring"),
+        "selection": selection,
+        "data_sha256": suite.get("data", {}).get("sha256"),
+        "prompt_sha256": suite.get("prompt_sha256"),
+        "deviations": deviations,
+        "comparable": why is None,
+        "comparable_reason": why,
+        "not_comparable": not_comparable,
+        "simulated": simulated,
+        "metrics": numbers.values,
+        "absent": numbers.absent,
+        "outcomes": dict(Counter(row["outcome"] for row in rows)),
+        "details": dict(Counter(row["detail"] for row in rows if row.get("detail"))),
+        "errors": _errors(rows),
+        "categories": {
+            category: {
+                key: value
+                for key, value in (
+                    ("score", found.mean),
+                    ("samples", found.n),
+                    ("ci_low", found.low),
+                    ("ci_high", found.high),
+                )
+                if value is not None
+            }
+            for category, found in categories(scored).items()
+        },
+        "histograms": _histograms(rows),
+    }
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def _why_not_comparable(
+    selection: Mapping[str, Any], deviations: Sequence[object], simulated: bool, own: str | None
+) -> str | None:
+    """Why the score cannot stand beside published ones (N-4); ``None`` when it can."""
+    reasons = []
+    if simulated:
+        reasons.append("simulated")
+    if selection.get("kind", "all") != "all":
+        reasons.append("not the full selection")
+    if deviations:
+        reasons.append("sampling deviates from the protocol")
+    if own:
+        reasons.append(own)
+    return "own protocol: " + "; ".join(reasons) if reasons else None
+
+
+def _is_simulated(info: Mapping[str, Any], model: str) -> bool:
+    return any(m.get("name") == model and m.get("simulated") for m in info.get("models", []))
+
+
+def _add_own(
+    numbers: Numbers, name: str, own: OwnMetrics, scored: Sequence[Row], warnings: list[Note]
+) -> None:
+    try:
+        found = dict(own(scored))
+    except Exception as error:
+        words = f"{name}: its own metrics are missing, metrics() raised {type(error).__name__}: {error}"
+        warnings.append(note("suite_metrics", words[:300]))
+        return
+    for key, value in found.items():
+        if key in numbers.values or key in numbers.absent:
+            warnings.append(
+                note("suite_metrics", f"{name}: metrics() gives {key!r}, a name of the engine; left out")
+            )
+        elif isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            warnings.append(note("suite_metrics", f"{name}: metrics() gives no number for {key!r}; left out"))
+        else:
+            numbers.values[str(key)] = value
+
+
+def _errors(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What went wrong, by kind and status with the first message of each, commonest first."""
+    firsts: dict[tuple[str, int | None], str] = {}
+    counts: Counter[tuple[str, int | None]] = Counter()
+    for row in rows:
+        if (error := row.get("error")) is not None:
+            group = (error.get("kind", "unknown"), error.get("status"))
+            firsts.setdefault(group, error.get("message", ""))
+            counts[group] += 1
+    found = []
+    for (kind, status), n in counts.most_common(ERROR_KINDS):
+        item: dict[str, Any] = {"kind": kind, "message": firsts[kind, status][:500], "n": n}
+        found.append(item if status is None else {**item, "status": status})
+    return found
+
+
+def _histograms(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
+    """Counts between edges of the series 1, 2, 5, 10 ..., the same edges in every run."""
+    found = {}
+    for name, (group, key) in HISTOGRAMS.items():
+        values = [value for row in rows if (value := (row.get(group) or {}).get(key)) is not None]
+        if not values:
+            continue
+        edges = [0.0]
+        while edges[-1] <= max(values):
+            power, step = divmod(len(edges) - 1, 3)
+            edges.append(float((1, 2, 5)[step] * 10**power))
+        counts = [0] * (len(edges) - 1)
+        for value in values:
+            counts[_bin(edges, value)] += 1
+        found[name] = {"edges": edges, "counts": [float(n) for n in counts]}
+    return found
+
+
+def _bin(edges: Sequence[float], value: float) -> int:
+    from bisect import bisect_right
+
+    return max(0, bisect_right(edges, value) - 1)
+
+
+# ---------------------------------------------------------------------- the run
+
+
+def _models(
+    info: Mapping[str, Any],
+    entries: Sequence[Mapping[str, Any]],
+    parts: Mapping[tuple[str, ...], Sequence[Row]],
+) -> list[dict[str, Any]]:
+    """Each measured model with its speed over all its suites."""
+    known = {model["name"]: model for model in info.get("models", [])}
+    found = []
+    for name in dict.fromkeys(entry["model"] for entry in entries):
+        own = [part for axes, part in parts.items() if axes[1] == name]
+        rows = own[0] if len(own) == 1 else [row for part in own for row in part]
+        numbers = speed_numbers(rows, why_no_speed(info, name, rows))
+        facts = {
+            k: v for k, v in known.get(name, {}).items() if k in ("served_id", "kind", "provider", "window")
+        }
+        found.append(
+            {
+                "name": name,
+                **facts,
+                "simulated": _is_simulated(info, name),
+                "metrics": numbers.values,
+                "absent": numbers.absent,
+            }
+        )
+    return found
+
+
+def _run(
+    info: Mapping[str, Any], models: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    sessions = info.get("sessions", [])
+    run = {
+        "run_id": info.get("run_id"),
+        "created_at": info.get("created_at"),
+        "finished_at": sessions[-1].get("ended_at") if sessions else None,
+        "tool": info.get("tool"),
+        "git": info.get("git"),
+        "argv": shown_argv(info.get("argv", [])),
+        "hardware": info.get("hardware"),
+        "models": list(models),
+        "selection": [{**{axis: entry[axis] for axis in AXES}, **entry["selection"]} for entry in entries],
+        "plan_sha256": info.get("plan", {}).get("sha256"),
+        "complete": bool(info.get("complete")),
+        "replay_of": info.get("replay_of"),
+        "banner": banner(info, entries),
+    }
+    return {key: value for key, value in run.items() if value is not None}
+
+
+def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str | None:
+    """The sentence on top of every report of a run that is not complete (OUT-5)."""
+    if info.get("complete"):
+        return None
+    planned = sum(entry["metrics"]["planned"] for entry in entries)
+    not_asked = sum(entry["metrics"]["not_asked"] for entry in entries)
+    errors = sum(entry["metrics"]["n_harness_error"] for entry in entries)
+    sessions = info.get("sessions", [])
+    reason = (sessions[-1].get("reason") if sessions else None) or "interrupted"
+    words = {"finished": "some rows ended in errors", "refused": "some rows were not asked"}.get(
+        reason, reason
+    )
+    done = planned - not_asked - errors
+    return f"INCOMPLETE ({words}): {done} of {planned} rows done; go on with: {resume_command(info)}"
+
+
+def resume_command(info: Mapping[str, Any]) -> str:
+    """The run's own command line with ``--bench-resume``, as typed in the same folder."""
+    argv = shown_argv(info.get("argv", []))
+    words: list[str] = []
+    run = str(info.get("run_id", ""))
+    for place, word in enumerate(argv):
+        name, _, value = word.partition("=")
+        after = argv[place - 1] if place else ""
+        if after in ("--bench-run-dir", "--bench-resume") and not word.startswith("-"):
+            run = word  # the value of the option before it
+        if name == "--bench-resume" or (after == "--bench-resume" and not word.startswith("-")):
+            run = value or run
+            continue
+        if name == "--bench-run-dir" and value:
+            run = value
+        words.append(word)
+    command = " ".join(["pytest", *map(_quoted, words)])
+    return f"{command} --bench-resume={_quoted(run)}"
+
+
+def _quoted(word: str) -> str:
+    """Quoted for a shell, with a leading ``~/`` left for it to expand."""
+    return "~/" + shlex.quote(word[2:]) if word.startswith("~/") else shlex.quote(word)
+
+
+def shown_argv(argv: Sequence[str]) -> list[str]:
+    """Arguments as reports may show them: home as ``~``, hosts without credentials (OUT-11)."""
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111  Path.home() raises where there is none
+    shown = []
+    for word in argv:
+        clean = CREDENTIALS.sub("", str(word))
+        shown.append(re.sub(rf"(^|=){re.escape(home)}(?=/|$)", r"\1~", clean) if home else clean)
+    return shown

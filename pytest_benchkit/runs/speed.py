@@ -15,6 +15,7 @@ from pytest_benchkit.runs.metrics import Numbers, Row, put_percentiles
 from pytest_benchkit.score import Outcome
 
 TOKEN_COVERAGE = 0.95
+FINISHED = frozenset(outcome for outcome in Outcome if outcome.finished)
 TIMES = ("ttft", "ttfa", "e2e")
 COUNTS = ("requests", "retries", "retry_wait_s")
 """Counted on our side, true also where times are made up."""
@@ -43,7 +44,7 @@ def why_no_speed(info: Mapping[str, Any], model: str, rows: Sequence[Row]) -> st
     """Why these rows can have no speed at all (N-6): simulated, replayed, or from several machines."""
     if info.get("replay_of"):
         return "replayed: the replies were measured by another run"
-    entry = next((m for m in info.get("models", []) if m.get("name") == model), {})
+    entry: Mapping[str, Any] = next((m for m in info.get("models", []) if m.get("name") == model), {})
     if entry.get("simulated") or any((row.get("timing") or {}).get("simulated") for row in rows):
         return "simulated: the model makes its times up"
     sessions = info.get("sessions", [])
@@ -71,7 +72,7 @@ def speed_numbers(rows: Sequence[Row], no_speed: str | None = None) -> Numbers:
     open_s = sum(end - start for start, end in intervals)
     numbers.put("inflight_mean", open_s / busy if busy else None, untimed)
     numbers.put("inflight_max", most_at_once(intervals) or None, untimed)
-    finished = sum(Outcome(row["outcome"]).finished for row in rows)
+    finished = sum(row["outcome"] in FINISHED for row in rows)
     numbers.put("tasks_per_s", finished / busy if busy and finished else None, untimed)
     _put_rates(numbers, done, busy)
     _put_times(numbers, rows, done)
@@ -155,7 +156,7 @@ def _put_rates(numbers: Numbers, done: Sequence[Row], busy: float) -> None:
     seconds = sum(n / rate for n, rate in streams)
     unseen = "no stream with two timed chunks and a token count"
     numbers.put("stream_tok_s", sum(n for n, _ in streams) / seconds if seconds else None, unseen)
-    put_percentiles(numbers, [rate for _, rate in streams], (0.5, 0.05), lambda p: f"stream_tok_s_p{p}")
+    put_percentiles(numbers, [rate for _, rate in streams], (0.5, 0.05), "stream_tok_s_p{}")
     for name, time_name, count in (
         ("server_decode_tok_s", "predicted_ms", _tokens),
         ("server_prompt_tok_s", "prompt_ms", _prompt_tokens),
@@ -192,9 +193,9 @@ def _put_times(numbers: Numbers, rows: Sequence[Row], done: Sequence[Row]) -> No
         if (gap := timing.get("itl_p50_ms")) is not None:
             values["itl"].append(gap)
     for name in (*TIMES, "itl"):
-        put_percentiles(numbers, values[name], (0.5, 0.95, 0.99), lambda p, name=name: f"{name}_p{p}_ms")  # type: ignore[misc]
+        put_percentiles(numbers, values[name], (0.5, 0.95, 0.99), f"{name}_p{{}}_ms")
     queued = [q for row in rows if (q := (row.get("timing") or {}).get("queued_s")) is not None]
-    put_percentiles(numbers, queued, (0.5,), lambda p: f"queue_p{p}_s")
+    put_percentiles(numbers, queued, (0.5,), "queue_p{}_s")
     # a row without the number had no lag worth noting
     lags = [row["timing"].get("client_lag_ms", 0.0) for row in done]
     numbers.put("client_lag_ms_mean", sum(lags) / len(lags) if lags else None, "no request was completed")

@@ -153,7 +153,12 @@ def _beta_share(x: float, a: float, b: float) -> float:
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast on this side only
         return 1 - _beta_share(1 - x, b, a)
     front = math.exp(
-        a * math.log(x) + b * math.log1p(-x) - math.log(a) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+        a * math.log(x)
+        + b * math.log1p(-x)
+        - math.log(a)
+        + math.lgamma(a + b)
+        - math.lgamma(a)
+        - math.lgamma(b)
     )
     # the fraction 1/(1 + d1/(1 + d2/(1 + ...))) by the modified Lentz method
     tiny = 1e-300

@@ -202,6 +202,33 @@ def read_info(path: Path) -> dict[str, Any]:
     return info
 
 
+def runs_newest_first(root: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """Every readable run folder below ``root`` with its ``run.json``."""
+    found = []
+    for path in sorted(root.iterdir(), reverse=True) if root.is_dir() else []:
+        try:
+            found.append((path, read_info(path)))
+        except StoreError:
+            continue
+    return found
+
+
+def find_run(name: str, root: Path, folder: Path, option: str) -> Path:
+    """A run by folder or id; ``""`` is the newest incomplete one, else the newest.
+
+    Raises :class:`StoreError` naming the option when there is none.
+    """
+    if name:
+        for path in (folder / name, root / name):
+            if (path / INFO).exists():
+                return Path(os.path.normpath(path))
+        raise StoreError(f"{option}={name}: no run folder of that name here or in {root}")
+    runs = runs_newest_first(root)
+    if not runs:
+        raise StoreError(f"{option}: there is no earlier run in {root}")
+    return next((path for path, info in runs if not info.get("complete")), runs[0][0])
+
+
 def read_ledger(path: Path) -> Ledger:
     """All rows of a run folder, read without locking it."""
     ledger = Ledger()

@@ -16,6 +16,8 @@ from tests.support.fakeserver import FakeServer
 
 # Pytester forgets what an in-process run imported, but a package keeps its submodules as attributes: half
 # of the modules would be old ones. With everything imported here there is one of each.
+for name in ("aiohttp", "anyio._backends._asyncio", "httpx", "httpcore", "pydantic", "xdist.remote"):
+    importlib.import_module(name)
 for module in pkgutil.walk_packages(pytest_benchkit.__path__, "pytest_benchkit."):
     if not module.name.endswith("local_server"):
         importlib.import_module(module.name)

@@ -141,7 +141,10 @@ def test_prose_only_model_is_all_misses_in_the_denominator(project: Project) -> 
 def test_two_models_run_one_after_the_other_on_one_server(project: Project) -> None:
     with FakeServer(replying("4", delay=0.01), models=["a", "b"]) as server:
         project.run(
-            f"--bench-model=a@{server.url}", f"--bench-model=b@{server.url}", "--bench-warmup=0", "bench_sums.py"
+            f"--bench-model=a@{server.url}",
+            f"--bench-model=b@{server.url}",
+            "--bench-warmup=0",
+            "bench_sums.py",
         )
     order = [r["model"] for r in sorted(project.records(), key=lambda r: r["timing"]["sent_at"])]
     assert order == ["a"] * 12 + ["b"] * 12
