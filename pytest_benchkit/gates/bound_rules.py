@@ -155,7 +155,7 @@ def _noise(add: _Adder) -> None:
         severity: Literal["error", "warning"] = "error" if origins or not add.sink.compat else "warning"
         add(
             "noise-too-large",
-            f"noise {noise} is over 5 % of {float(magnitude):g}, which allows {float(NOISE_SHARE * magnitude):g}",
+            f"noise {noise} is over 5 % of {float(magnitude):g}: {float(NOISE_SHARE * magnitude):g}",
             "move the bound itself, so that reviewers see it",
             "noise",
             severity,
@@ -243,7 +243,8 @@ def _resolution(
                 words = f"it takes n >= {need}" if need else "no sample size will do"
                 add(
                     "bound-unresolvable",
-                    f"with n = {n} even a perfect result does not show {side} {getattr(bound, side)} at {bound.confidence}; {words}",
+                    f"with n = {n} even a perfect result does not show {side} "
+                    f"{getattr(bound, side)} at {bound.confidence}; {words}",
                     f"ask at least {need} tasks" if need else "move the bound",
                     "confidence",
                 )
@@ -253,7 +254,8 @@ def _resolution(
             if 0 <= p <= 1 and p > level and float(p - level) < (h := sampling.half_width(p, n)):
                 add(
                     "bound-within-sampling-error",
-                    f"measured {bound.measured} lies {float(p - level):.4g} from the limit, below the sampling error {h:.4g} at n = {n}",
+                    f"measured {bound.measured} lies {float(p - level):.4g} from the limit, below the "
+                    f"sampling error {h:.4g} at n = {n}",
                     "ask more tasks, or move the bound away from the level",
                     side,
                     "error" if resolution == "refuse" else None,

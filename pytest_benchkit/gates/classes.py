@@ -121,7 +121,7 @@ def hardware_of(name: str, data: Mapping[str, Any], sink: Sink) -> HardwareClass
             )
     schema.unknown_keys([k for k in data if k not in FOREIGN], allowed, "the file", sink, ())
     raw = schema.table(data, "hardware", sink, ()) or {}
-    fields: dict[str, schema.Check] = {k: schema.text for k in ("name", "vendor", "arch", "inherits")}
+    fields: dict[str, schema.Check] = dict.fromkeys(("name", "vendor", "arch", "inherits"), schema.text)
     schema.unknown_keys(raw, (*fields, "match"), "hardware", sink, ("hardware",))
     good = schema.values(raw, fields, sink, ("hardware",))
     vendor = good.get("vendor", "nvidia")

@@ -113,7 +113,6 @@ CODES: dict[str, Rule] = {
     "no-baseline-hardware": Rule("the gate has no entry on this class"),
     "no-baseline-checkpoint": Rule("the gate has no entry for this checkpoint on this class"),
     "checkpoint-ambiguous": Rule("the model name matches two MODEL.toml"),
-    "simulated": Rule("the model is a simulation, not a subject of measurement"),
     # judging: why a run is not judged
     "nothing-judged": Rule("required, and no gate applied to the run"),
     "kernels-invalid": Rule("the entry has lint errors"),
@@ -154,7 +153,7 @@ CODES: dict[str, Rule] = {
     # calibrating
     "too-few-runs": Rule("fewer than three runs"),
     "run-incomplete": Rule("a run is not complete"),
-    "run-simulated": Rule("a run comes from a simulated model"),
+    "run-simulated": Rule("a run comes from a simulated model: its bounds say nothing of a real one"),
     "different-subject": Rule("the runs have different models, data, prompts or parameters"),
     "not-independent": Rule("two runs are one, or hold identical replies at a temperature above 0"),
     "one-boot": Rule("all runs come from one server start"),

@@ -22,6 +22,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
 
 
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Keeps an option whose value may be left out from taking the path that follows it."""
+    for place, word in enumerate(args):
+        if word in ("--bench-resume", "--bench-verbose"):
+            from pytest_benchkit.plugin.options import without_value
+
+            args[place] = without_value(word, args[place + 1 : place + 2])
+
+
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     from pytest_benchkit.plugin import hookspecs
 

@@ -28,6 +28,8 @@ def start(bench: BenchSession) -> None:
         raise UsageProblem(
             "no model is named: add --bench-model=NAME (demo needs no server, local runs a small real model)"
         )
+    if options.resume is not None:  # found before anything is downloaded for it
+        _resumed_folder(bench)
     chosen = bench.scan.selected(with_installed=bench.with_installed)
     suites = [
         bench.suite(suite, slice_.variant if slice_ else None) for suite, _, sl in chosen for slice_ in sl
@@ -138,12 +140,12 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
 
 def _open_store(bench: BenchSession) -> dict[str, Any]:
     """Opens a new run folder, or the one to go on with; returns what its ``run.json`` said."""
-    from pytest_benchkit.runs.store import INFO, RunStore, find_run, new_run_dir, read_info
+    from pytest_benchkit.runs.store import INFO, RunStore, new_run_dir, read_info
 
     options, config = bench.options, bench.config
     root = default_runs_root(config)
     if options.resume is not None:
-        path = find_run(options.resume, root, config.invocation_params.dir, "--bench-resume")
+        path = _resumed_folder(bench)
         old = read_info(path)
     elif options.run_dir is not None:
         path = Path(os.path.normpath(config.invocation_params.dir / options.run_dir))
@@ -162,6 +164,14 @@ def _open_store(bench: BenchSession) -> dict[str, Any]:
     bench.store = RunStore(path, say=bench.say)
     bench.run_dir = path
     return old
+
+
+def _resumed_folder(bench: BenchSession) -> Path:
+    from pytest_benchkit.runs.store import find_run
+
+    config = bench.config
+    name, root = bench.options.resume or "", default_runs_root(config)
+    return find_run(name, root, config.invocation_params.dir, "--bench-resume")
 
 
 def _abandon(bench: BenchSession) -> None:

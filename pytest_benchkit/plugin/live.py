@@ -129,7 +129,7 @@ def live_line(progress: Progress, now: float, in_flight: int | None, width: int)
     if tally.score is not None:
         parts.append(f"{percent(tally.score, tally.scored)} ±{_half(tally)}")
     eta = progress.eta_s(now)
-    parts.append(f"ETA {UNKNOWN if eta is None else seconds(eta)}")
+    parts.append(f"ETA {UNKNOWN if eta is None else seconds(max(1.0, round(eta))).replace('.0 s', ' s')}")
     if in_flight is not None:
         parts.append(f"{in_flight} in flight")
     if (speed := progress.tok_s(now)) is not None:

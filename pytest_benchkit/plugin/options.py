@@ -81,7 +81,6 @@ def add_options(parser: pytest.Parser) -> None:
         "--bench-verbose",
         nargs="?",
         const="missed",
-        choices=("missed", "all"),
         dest="bench_verbose",
         metavar="missed|all",
         help="print prompt, thinking and reply of missed (or all) rows",
@@ -141,6 +140,17 @@ class BenchOptions:
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
+def without_value(word: str, following: Sequence[str]) -> str:
+    """The option as it must be written so that argparse does not take ``following`` for its value."""
+    if word == "--bench-verbose":
+        return word if following and following[0] in ("missed", "all") else f"{word}=missed"
+    if not following or following[0].startswith("-"):
+        return word
+    path = Path(following[0].split("::")[0])
+    is_run = (path / "run.json").is_file()
+    return f"{word}=" if path.exists() and not is_run else word
+
+
 def in_force(config: pytest.Config) -> bool:
     """Whether this session is about benchmarks at all."""
     return any(config.getoption(name, None) is not None for name in IN_FORCE)
@@ -154,6 +164,9 @@ def read_options(config: pytest.Config) -> BenchOptions:
     fetch = get("bench_fetch") or config.getini("bench_fetch") or "auto"
     if fetch not in ("auto", "never"):
         raise UsageProblem(f"ini file: bench_fetch is {fetch!r}; it takes auto or never")
+    verbose = get("bench_verbose")
+    if verbose not in (None, "missed", "all"):
+        raise UsageProblem(f"--bench-verbose={verbose}: it takes missed or all")
     names = [d.name for d in definitions()]
     ini: dict[str, object] = {}
     for d in definitions():
@@ -169,7 +182,7 @@ def read_options(config: pytest.Config) -> BenchOptions:
         resume=get("bench_resume"),
         resume_changed=get("bench_resume_changed") == "ask",
         replay=get("bench_replay"),
-        verbose=get("bench_verbose"),
+        verbose=verbose,
         junit_properties=bool(get("bench_junit_properties")),
         html_rows=get("bench_html_rows") or "missed",
         command_line=_command_line(config, names),

@@ -199,10 +199,9 @@ class BenchSession:
         if self.worker is not None:
             self._say_to_controller(text)
             return
-        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None and self.config.get_verbosity() >= -1:
-            reporter.ensure_newline()
-            reporter.write_line(f"bench: {text}")
+        terminal = self.config.pluginmanager.get_plugin("benchkit-terminal")
+        if terminal is not None and self.config.get_verbosity() >= -1:
+            terminal.show(f"bench: {text}")
 
     def _say_to_controller(self, text: str) -> None:
         if self.run_dir is not None:
@@ -263,8 +262,10 @@ class BenchSession:
             self.spool.append(line(record))
 
     def _excerpt(self, record: TaskRecord) -> str | None:
-        mode = self.options.verbose
-        if mode is None or (mode == "missed" and record["outcome"] == "correct"):
+        modes = [self.options.verbose]
+        if self.config.getoption("htmlpath", None):
+            modes.append(self.options.html_rows)
+        if "all" not in modes and (record["outcome"] == "correct" or "missed" not in modes):
             return None
         from pytest_benchkit.reports.excerpt import excerpt
 

@@ -110,6 +110,20 @@ class BenchTerminal:
         elif screen is not None:
             screen.close()
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """``--bench-verbose``: the row's texts, when pytest reaches it."""
+        text = (getattr(report, "bench", None) or {}).get("text")
+        mode = self.bench.options.verbose
+        if not text or mode is None or (mode == MISSED and report.passed):
+            return
+        if self.bench.config.getoption("xmlpath", None):
+            from pytest_benchkit.plugin.junit import append_text
+
+            append_text(self.bench.config, report, text)
+        if self.reporter is not None and self.bench.config.get_verbosity() >= -1:
+            self.show(text)
+
     def pytest_enter_pdb(self) -> None:
         if self._live is not None:
             self._live.pause()
@@ -148,8 +162,7 @@ class BenchTerminal:
         if results["warnings"]:
             self._line("")
         for found in results["warnings"]:
-            times = f" ({found['count']}×)" if found["code"] == "repeated" else ""
-            self._line(safe(found["text"]) + times, yellow=found["code"] in LOUD)
+            self._line(safe(found["text"]), yellow=found["code"] in LOUD)
         if banner := results["run"].get("banner"):
             self._line("")
             self._line(safe(banner.partition("; go on with")[0]), red=True, bold=True)
@@ -181,7 +194,7 @@ class BenchTerminal:
         if bench.results is None or bench.run_dir is None or reporter is None or reporter.no_summary:
             return result
         from pytest_benchkit.reports.files import RESULTS
-        from pytest_benchkit.runs.results import resume_command
+        from pytest_benchkit.runs.describe import resume_command
 
         if not bench.results["run"]["complete"] and bench.store is not None:
             self._line(f"go on with: {safe(resume_command(bench.store.info))}")

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import math
-import os
-import re
-import shlex
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
+from pytest_benchkit.runs.describe import AXES, run_facts
 from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers, counted
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
 from pytest_benchkit.runs.overall import overall
@@ -20,7 +19,15 @@ from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
 
 SCHEMA = 1
 KIND = "benchkit-results"
-AXES = ("suite", "model", "harness", "perturbation")
+
+
+class Histogram(TypedDict):
+    """``counts[i]`` values lie from ``edges[i]`` up to, not at, ``edges[i + 1]``."""
+
+    edges: list[float]
+    counts: list[int]
+
+
 OwnMetrics = Callable[[Sequence[Row]], dict[str, float]]
 HISTOGRAMS = {
     "output_tokens": ("usage", "output_tokens"),
@@ -28,7 +35,6 @@ HISTOGRAMS = {
     "e2e_ms": ("timing", "e2e_ms"),
 }
 ERROR_KINDS = 20
-CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def build(
@@ -49,17 +55,20 @@ def build(
     suites = {suite["name"]: suite for suite in info.get("suites", [])}
     warnings: list[Note] = []
     entries = []
+    speeds = []
     for cell in cells:
         mine = parts[tuple(cell[a] for a in AXES)]
-        entries.append(_entry(info, cell, suites.get(cell["suite"], {}), mine, own_metrics, warnings))
-    models = _models(info, entries, parts)
+        speeds.append(speed_numbers(mine, why_no_speed(info, cell["model"], mine)))
+        suite = suites.get(cell["suite"], {})
+        entries.append(_entry(info, cell, suite, mine, speeds[-1], own_metrics, warnings))
+    models = _models(info, parts, speeds)
     in_overall = {name: bool(suite.get("in_overall")) for name, suite in suites.items()}
     retried = [note for model in models if (note := retry_note(model["name"], model["metrics"]))]
     found = notes(info, entries, list(parts.values()))
     return {
         "schema": SCHEMA,
         "kind": KIND,
-        "run": _run(info, models, entries),
+        "run": run_facts(info, models, entries),
         "results": entries,
         "pairs": [],
         "overall": overall(entries, in_overall),
@@ -77,12 +86,13 @@ def _entry(
     cell: Mapping[str, Any],
     suite: Mapping[str, Any],
     rows: Sequence[Row],
+    speed: Numbers,
     own_metrics: Mapping[str, OwnMetrics],
     warnings: list[Note],
 ) -> dict[str, Any]:
     name, model = cell["suite"], cell["model"]
     numbers = cell_numbers(rows, cell["planned"])
-    numbers.merge(speed_numbers(rows, why_no_speed(info, model, rows)))
+    numbers.merge(speed)
     scored = counted(rows)
     if scored and name in own_metrics:
         _add_own(numbers, name, own_metrics[name], scored, warnings)
@@ -183,7 +193,7 @@ def _errors(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return found
 
 
-def _histograms(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
+def _histograms(rows: Sequence[Row]) -> dict[str, Histogram]:
     """Counts between edges of the series 1, 2, 5, 10 ..., the same edges in every run."""
     found = {}
     for name, (group, key) in HISTOGRAMS.items():
@@ -194,34 +204,28 @@ def _histograms(rows: Sequence[Row]) -> dict[str, dict[str, list[float]]]:
         while edges[-1] <= max(values):
             power, step = divmod(len(edges) - 1, 3)
             edges.append(float((1, 2, 5)[step] * 10**power))
-        counts = [0] * (len(edges) - 1)
-        for value in values:
-            counts[_bin(edges, value)] += 1
-        found[name] = {"edges": edges, "counts": [float(n) for n in counts]}
+        values.sort()
+        below = [bisect_left(values, edge) for edge in edges[1:]]
+        counts = [end - start for start, end in zip([0, *below], below, strict=False)]
+        found[name] = Histogram(edges=edges, counts=counts)
     return found
-
-
-def _bin(edges: Sequence[float], value: float) -> int:
-    from bisect import bisect_right
-
-    return max(0, bisect_right(edges, value) - 1)
 
 
 # ---------------------------------------------------------------------- the run
 
 
 def _models(
-    info: Mapping[str, Any],
-    entries: Sequence[Mapping[str, Any]],
-    parts: Mapping[tuple[str, ...], Sequence[Row]],
+    info: Mapping[str, Any], parts: Mapping[tuple[str, ...], Sequence[Row]], speeds: Sequence[Numbers]
 ) -> list[dict[str, Any]]:
-    """Each measured model with its speed over all its suites."""
+    """Each measured model with its speed over all its suites; ``speeds`` are those of each part."""
     known = {model["name"]: model for model in info.get("models", [])}
     found = []
-    for name in dict.fromkeys(entry["model"] for entry in entries):
-        own = [part for axes, part in parts.items() if axes[1] == name]
-        rows = own[0] if len(own) == 1 else [row for part in own for row in part]
-        numbers = speed_numbers(rows, why_no_speed(info, name, rows))
+    for name in dict.fromkeys(axes[1] for axes in parts):
+        own = [place for place, axes in enumerate(parts) if axes[1] == name]
+        numbers = speeds[own[0]]
+        if len(own) > 1:
+            rows = [row for axes, part in parts.items() if axes[1] == name for row in part]
+            numbers = speed_numbers(rows, why_no_speed(info, name, rows))
         facts = {
             k: v for k, v in known.get(name, {}).items() if k in ("served_id", "kind", "provider", "window")
         }
@@ -235,76 +239,3 @@ def _models(
             }
         )
     return found
-
-
-def _run(
-    info: Mapping[str, Any], models: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    sessions = info.get("sessions", [])
-    run = {
-        "run_id": info.get("run_id"),
-        "created_at": info.get("created_at"),
-        "finished_at": sessions[-1].get("ended_at") if sessions else None,
-        "tool": info.get("tool"),
-        "git": info.get("git"),
-        "argv": shown_argv(info.get("argv", [])),
-        "hardware": info.get("hardware"),
-        "models": list(models),
-        "selection": [{**{axis: entry[axis] for axis in AXES}, **entry["selection"]} for entry in entries],
-        "plan_sha256": info.get("plan", {}).get("sha256"),
-        "complete": bool(info.get("complete")),
-        "replay_of": info.get("replay_of"),
-        "banner": banner(info, entries),
-    }
-    return {key: value for key, value in run.items() if value is not None}
-
-
-def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str | None:
-    """The sentence on top of every report of a run that is not complete (OUT-5)."""
-    if info.get("complete"):
-        return None
-    planned = sum(entry["metrics"]["planned"] for entry in entries)
-    not_asked = sum(entry["metrics"]["not_asked"] for entry in entries)
-    errors = sum(entry["metrics"]["n_harness_error"] for entry in entries)
-    sessions = info.get("sessions", [])
-    reason = (sessions[-1].get("reason") if sessions else None) or "interrupted"
-    words = {"finished": "some rows ended in errors", "refused": "some rows were not asked"}.get(
-        reason, reason
-    )
-    done = planned - not_asked - errors
-    return f"INCOMPLETE ({words}): {done} of {planned} rows done; go on with: {resume_command(info)}"
-
-
-def resume_command(info: Mapping[str, Any]) -> str:
-    """The run's own command line with ``--bench-resume``, as typed in the same folder."""
-    argv = shown_argv(info.get("argv", []))
-    words: list[str] = []
-    run = str(info.get("run_id", ""))
-    for place, word in enumerate(argv):
-        name, _, value = word.partition("=")
-        after = argv[place - 1] if place else ""
-        if after in ("--bench-run-dir", "--bench-resume") and not word.startswith("-"):
-            run = word  # the value of the option before it
-        if name == "--bench-resume" or (after == "--bench-resume" and not word.startswith("-")):
-            run = value or run
-            continue
-        if name == "--bench-run-dir" and value:
-            run = value
-        words.append(word)
-    command = " ".join(["pytest", *map(_quoted, words)])
-    return f"{command} --bench-resume={_quoted(run)}"
-
-
-def _quoted(word: str) -> str:
-    """Quoted for a shell, with a leading ``~/`` left for it to expand."""
-    return "~/" + shlex.quote(word[2:]) if word.startswith("~/") else shlex.quote(word)
-
-
-def shown_argv(argv: Sequence[str]) -> list[str]:
-    """Arguments as reports may show them: home as ``~``, hosts without credentials (OUT-11)."""
-    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111  Path.home() raises where there is none
-    shown = []
-    for word in argv:
-        clean = CREDENTIALS.sub("", str(word))
-        shown.append(re.sub(rf"(^|=){re.escape(home)}(?=/|$)", r"\1~", clean) if home else clean)
-    return shown

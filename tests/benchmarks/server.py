@@ -17,7 +17,7 @@ from typing import Any
 WORDS = "the answer grows word by word until it is "
 
 
-def chunks_of(text: str, count: int) -> list[bytes]:
+def chunks_of(text: str, count: int, tokens: int | None = None) -> list[bytes]:
     size = max(1, -(-len(text) // count))
     pieces = [text[i : i + size] for i in range(0, len(text), size)]
     events = [
@@ -27,7 +27,7 @@ def chunks_of(text: str, count: int) -> list[bytes]:
         for p in pieces
     ]
     events.append(json.dumps({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
-    counts = {"prompt_tokens": 100, "completion_tokens": count}
+    counts = {"prompt_tokens": 100, "completion_tokens": tokens or count}
     events.append(json.dumps({"id": "c", "choices": [], "usage": counts}))
     out = []
     for event in [*events, "[DONE]"]:
@@ -47,6 +47,7 @@ class State:
         self.busy_area = 0.0
         self.last = 0.0
         text = WORDS * 3 + "\n#### 18"
+        self.text = text
         self.events = chunks_of(text, options.chunks)
         message = {"role": "assistant", "content": text}
         self.whole = json.dumps(
@@ -106,7 +107,10 @@ class Connection(asyncio.Protocol):
             self.transport.write(
                 b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
             )
-            self.step(0, loop.time() + latency, latency / state.options.writes)
+            events = state.events
+            if state.options.counts == "latency":  # a longer reply has more tokens, as real ones do
+                events = chunks_of(state.text, state.options.chunks, int(latency * 1000))
+            self.step(0, loop.time() + latency, latency / state.options.writes, events)
         elif path == "/v1/models":
             self.plain({"data": [{"id": "m"}]})
         elif path == "/props":
@@ -121,15 +125,14 @@ class Connection(asyncio.Protocol):
         else:
             self.transport.write(b"HTTP/1.1 404 X\r\nContent-Length: 2\r\n\r\n{}")
 
-    def step(self, index: int, end: float, gap: float) -> None:
+    def step(self, index: int, end: float, gap: float, events: list[bytes]) -> None:
         """Writes the next share of the events; the last lands at the reply's end."""
         loop = asyncio.get_running_loop()
         writes = self.state.options.writes
         if index < writes and not self.transport.is_closing():
-            loop.call_at(end - gap * (writes - 1 - index), self.send, index, end, gap)
+            loop.call_at(end - gap * (writes - 1 - index), self.send, index, end, gap, events)
 
-    def send(self, index: int, end: float, gap: float) -> None:
-        events = self.state.events
+    def send(self, index: int, end: float, gap: float, events: list[bytes]) -> None:
         writes = self.state.options.writes
         low, high = len(events) * index // writes, len(events) * (index + 1) // writes
         data = b"".join(events[low:high])
@@ -137,7 +140,7 @@ class Connection(asyncio.Protocol):
             self.finish(end, data + b"0\r\n\r\n")
         else:
             self.transport.write(data)
-            self.step(index + 1, end, gap)
+            self.step(index + 1, end, gap, events)
 
     def finish(self, due: float, data: bytes | None) -> None:
         state = self.state
@@ -166,6 +169,7 @@ async def main() -> None:
     parser.add_argument("--sigma", type=float, default=1.0)
     parser.add_argument("--chunks", type=int, default=20)
     parser.add_argument("--writes", type=int, default=20)
+    parser.add_argument("--counts", choices=("chunks", "latency"), default="chunks")
     parser.add_argument("--slots", type=int, default=64)
     state = State(parser.parse_args())
     loop = asyncio.get_running_loop()

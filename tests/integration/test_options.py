@@ -266,6 +266,15 @@ def test_resume_of_a_finished_run_asks_nothing(project: Project, server: FakeSer
     assert len(project.info()["sessions"]) == 2
 
 
+def test_resume_does_not_swallow_the_path_behind_it(project: Project) -> None:
+    project.run("--bench-model=demo", "bench_sums.py")
+    result = project.run("--bench-model=demo", "--bench-resume", "bench_sums.py")
+    assert result.ret == 0
+    assert len(project.runs) == 1
+    result = project.run("--bench-model=demo", "--bench-verbose", "bench_sums.py")
+    assert result.ret == 0
+
+
 def test_resume_asks_errors_again_and_keeps_the_rest(project: Project) -> None:
     broken = True
 
