@@ -1,4 +1,4 @@
-"""What a gate looks at of a run: :class:`SuiteResult`, made of ``run.json``, an entry of ``results.json`` and rows."""
+"""What a gate looks at of a run: :class:`SuiteResult`, made of ``run.json``, ``results.json`` and rows."""
 
 from __future__ import annotations
 

@@ -336,6 +336,6 @@ def checkpoint_of(
     known = ", ".join(sorted({entry.checkpoint for entry in mine})) or "none"
     return Reason(
         "no-baseline-checkpoint",
-        f"the model name {model} is no checkpoint that {gate} has an entry for on {hardware}; it has: {known}",
+        f"{model} is no checkpoint that {gate} has an entry for on {hardware}; it has: {known}",
         "name the checkpoint with --bench-checkpoint, or calibrate this model",
     )

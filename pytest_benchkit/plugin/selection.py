@@ -121,13 +121,10 @@ class NameFilter:
 
 
 def _could_occur(word: str, pieces: Sequence[str]) -> bool:
-    """Whether a word can be part of ``piece-digits]``-like names: each run without digits must be part
-    of a known piece or of the separators around it."""
-    for run in re.split(r"\d+", word):
-        bare = run.strip("-[]")
-        if bare and not any(bare in piece for piece in pieces):
-            return False
-    return True
+    """Whether a word can be part of a name like ``key[model-harness-0042]``: each of its runs without
+    digits and separators must be part of a known piece."""
+    runs = re.split(r"[\d\[\]-]+", word)
+    return all(any(run in piece for piece in pieces) for run in runs if run)
 
 
 def _compile(expression: str) -> Callable[[Callable[[str], bool]], bool] | None:
