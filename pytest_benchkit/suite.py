@@ -45,6 +45,9 @@ class Suite(ABC):
     scoring: ClassVar[Literal["binary", "graded"]] = "binary"
     extracts: ClassVar[bool] = True
     """Whether an absent ``Score.extracted`` means that the reply held no answer."""
+    metric_kinds: ClassVar[Mapping[str, str]] = {}
+    """Kind of each of the suite's own metrics, by name or glob, for gates: ``proportion``, ``mean01``,
+    ``count``, ``rate``, ``duration``, ``quantile`` or ``composite``."""
     in_overall: ClassVar[bool] = True
     not_comparable: ClassVar[str | None] = "own protocol"
     """Why the score cannot be set beside published ones; ``None`` when it can."""

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import pairwise
 from typing import Any, Literal
 
 from pytest_benchkit.gates import students_t
@@ -102,10 +103,13 @@ def propose(
     q = RELATIVE if spec.kind in SPEEDS else 0.0
     signed = [float(x) for x in values] if side == "min" else [-float(x) for x in values]
     raw = raw_floor(signed, resolution, q, false_alarm)
-    bound = _rounded(raw, side, step or step_for(spec, mean), spec)
-    bound = Bound(**{side: bound}, measured=_written(mean))
-    limit = float(bound.min if side == "min" else bound.max or 0)
-    headroom = mean - limit if side == "min" else limit - mean
+    level = _rounded(raw, side, step or step_for(spec, mean))
+    if (level <= spec.lowest) if side == "min" else (level >= spec.highest):
+        words = f"{side} {level} could not fail: the runs lie too near the end of the range, or too far apart"
+        return Proposal(**facts, bound=None, refusal=Reason("bound-vacuous", words, "ask more tasks"))
+    written = _written(mean)
+    bound = Bound(min=level, measured=written) if side == "min" else Bound(max=level, measured=written)
+    headroom = mean - float(level) if side == "min" else float(level) - mean
     return Proposal(
         **facts,
         bound=bound,
@@ -126,13 +130,12 @@ def _count(facts: dict[str, Any], values: Sequence[int | float]) -> Proposal:
     return Proposal(**facts, bound=None, refusal=reason)
 
 
-def _rounded(raw: float, side: Side, step: Decimal, spec: MetricSpec) -> Decimal:
-    """Rounded away from the runs, kept inside the metric's possible range."""
+def _rounded(raw: float, side: Side, step: Decimal) -> Decimal:
+    """Rounded away from the runs, written without an exponent."""
     value = Decimal(repr(raw if side == "min" else -raw))
     rounding = ROUND_FLOOR if side == "min" else ROUND_CEILING
     steps = (value / step).quantize(Decimal("1e-9")).to_integral_value(rounding)
-    found = steps * step
-    return found.normalize() if found == found.to_integral_value() and abs(found) < 10 else found
+    return Decimal(format(steps * step, "f"))
 
 
 def _written(mean: float) -> Decimal:
@@ -152,7 +155,7 @@ def _warnings(
     if kind == "proportion" and n and 0 < mean < 1 and sd > 1.5 * math.sqrt(mean * (1 - mean) / n):
         found.append("overdispersed")
     ranked = sorted(values)
-    gaps = [b - a for a, b in zip(ranked, ranked[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(ranked)]
     if k >= FEW_RUNS and max(gaps) > (ranked[-1] - ranked[0]) / 2 > 0:
         found.append("bimodal")
     return found

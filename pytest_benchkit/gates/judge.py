@@ -47,6 +47,11 @@ def judge(
     )
 
 
+def protocol_mismatches(result: SuiteResult, entry: Entry) -> list[Reason]:
+    """Why a run did not follow the entry's protocol: axes, slice, repeats, pins, rows."""
+    return [*_axes(result, entry), *_pins(result, entry), *_counts(result, entry)]
+
+
 def planned(result: SuiteResult, entry: Entry) -> int:
     """Rows of the entry's slice times repeats, whatever was collected."""
     count = entry.wanted[2]

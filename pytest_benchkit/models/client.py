@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_benchkit.models.body import chat_body, fingerprint, prompt_text, refused_field, refused_param
+from pytest_benchkit.models.body import chat_body, fingerprint, refused_field, refused_param
 from pytest_benchkit.models.chat import ChatStream
+from pytest_benchkit.models.counting import TokenCounter
+from pytest_benchkit.models.deadline import Deadline
 from pytest_benchkit.models.faults import failure_of_body, retry_after
-from pytest_benchkit.models.jsonlib import dumps, loads
-from pytest_benchkit.models.stopwatch import with_tokens
+from pytest_benchkit.models.jsonlib import dumps
 from pytest_benchkit.models.transport import Response, Transport, TransportError
 from pytest_benchkit.reply import Exchange, Failure, Reply, Retry
 
@@ -33,15 +34,7 @@ TASK_WAIT_S = 300.0
 AFTER_FINISH_S = 5.0
 """How long usage may still follow a finish word (S-19)."""
 DRAIN_S, DRAIN_BYTES = 1.0, 64 * 1024
-GRACE_S = 0.02
-"""At a deadline, bytes already in the socket get this long to be read (D-3)."""
 ERROR_BODY_BYTES = 256 * 1024
-ANSWER_RESERVE = 16
-"""Tokens that a window must leave for an answer to make sense."""
-TEMPLATE_RESERVE = 64
-"""Tokens that a chat template may add around the messages."""
-ENDS_AT_WINDOW = frozenset({"llamacpp", "llama-swap", "lmstudio", "ollama"})
-"""Servers that finish with ``length`` at their window instead of refusing a ``max_tokens`` beyond it."""
 RETRY_DICE = random.Random()
 
 
@@ -95,6 +88,7 @@ class HttpModel:
         self._secret = spec.api_key
         if spec.api_key:
             self._headers["Authorization"] = f"Bearer {spec.api_key}"
+        self._counter = TokenCounter(transport, self._root, self._headers, facts)
         self.dropped: set[str] = set()
         self._fallback: asyncio.Future[bool] | None = None
 
@@ -105,7 +99,7 @@ class HttpModel:
         exchange = Exchange(
             Reply(), max_tokens=body.get("max_tokens"), seed=body.get("seed"), fingerprint=fingerprint(body)
         )
-        if (too_long := await self._fit(request, body)) is not None:
+        if (too_long := await self._counter.fit(request, body)) is not None:
             exchange.failure, exchange.tries = too_long, 0
             return exchange
         exchange.max_tokens = body.get("max_tokens")
@@ -116,7 +110,7 @@ class HttpModel:
         if attempt.sent_at is not None:
             exchange.reply.timing.queued_s = max(0.0, attempt.sent_at - ready)
         if exchange.failure is None:
-            await self._complete_counts(exchange, body)
+            await self._counter.complete(exchange, body)
         return exchange
 
     async def aclose(self) -> None:
@@ -208,7 +202,7 @@ class HttpModel:
         whole = False
         try:
             async with asyncio.timeout(None) as limit:
-                deadline = _Deadline(limit, started, self._settings.timeout, self._lag)
+                deadline = Deadline(limit, started, self._settings.timeout, self._lag)
                 try:
                     response = await self._transport.send(
                         "POST", f"{self._root}/v1/chat/completions", self._headers, payload
@@ -233,7 +227,7 @@ class HttpModel:
             gate.leave()  # the next request leaves before anything is done with this reply
         return self._result(response, stream, failure, error_body, started, lag)
 
-    async def _read(self, response: Response, stream: ChatStream, deadline: _Deadline) -> bool:
+    async def _read(self, response: Response, stream: ChatStream, deadline: Deadline) -> bool:
         """Feeds the stream to its end; True when the connection may be used again."""
         drained = 0
         now = time.monotonic
@@ -309,118 +303,6 @@ class HttpModel:
 
     def _masked(self, words: str) -> str:
         return words.replace(self._secret, "***") if self._secret else words
-
-    # ------------------------------------------------------------------ counting
-
-    async def _fit(self, request: ChatRequest, body: dict[str, Any]) -> Failure | None:
-        """Refuses a prompt that cannot fit the known window; cuts ``max_tokens`` to what it leaves.
-
-        Counting costs a request, so it is done only where the text could be too long: a token is rarely
-        under two characters. Servers that end a reply at their window themselves need no cutting.
-        """
-        window, wanted = self._facts.window, body.get("max_tokens")
-        if window is None:
-            return None
-        text = prompt_text(request.messages)
-        need = len(text.split())
-        if need + ANSWER_RESERVE <= window and len(text) / 2 + ANSWER_RESERVE > window:
-            need = await self.count_tokens(text) or need
-        if need + ANSWER_RESERVE > window:
-            words = (
-                f"the prompt needs {need} tokens and {ANSWER_RESERVE} for the answer; the window is {window}"
-            )
-            return Failure(
-                "context_too_small", words, "context", need_tokens=need + ANSWER_RESERVE, window_tokens=window
-            )
-        if isinstance(wanted, int) and self._facts.flavour not in ENDS_AT_WINDOW:
-            left = window - len(text) // 2 - TEMPLATE_RESERVE
-            if wanted > left:
-                exact = await self.count_tokens(text) if self._facts.tokenize else None
-                used = exact if exact is not None else len(text) // 2
-                body["max_tokens"] = max(ANSWER_RESERVE, min(wanted, window - used - TEMPLATE_RESERVE))
-        return None
-
-    async def _complete_counts(self, exchange: Exchange, body: dict[str, Any]) -> None:
-        """Adds counts that the server did not send (T-2) and finds prompts that it cut (T-3)."""
-        reply = exchange.reply
-        usage = reply.usage
-        sent = prompt_text(body["messages"])
-        if usage.output_tokens is None and self._facts.tokenize and (reply.text or reply.thinking):
-            usage.output_tokens = await self.count_tokens(reply.thinking + reply.text)
-            usage.source = "tokenizer" if usage.output_tokens is not None else usage.source
-            with_tokens(reply)
-        told, window = usage.input_tokens, self._facts.window
-        if reply.cut and told and window and told + (usage.output_tokens or 0) >= window:
-            reply.flag("context_full")
-        if told is not None and (told < len(sent.split()) / 2 or (window is not None and told == window)):
-            exchange.failure = Failure(
-                "context_cut",
-                f"the server read {told} tokens of a prompt of {len(sent.split())} words",
-                "context",
-                need_tokens=None,
-                window_tokens=window,
-            )
-
-    async def count_tokens(self, text: str) -> int | None:
-        """Length of a text by the server's own tokenizer; ``None`` when it cannot tell."""
-        if not self._facts.tokenize:
-            return None
-        field = "content" if self._facts.flavour in ("llamacpp", "llama-swap") else "prompt"
-        body = dumps({"model": self._facts.served_id, field: text})
-        try:
-            async with asyncio.timeout(10.0):
-                answer = await self._transport.send(
-                    "POST", self._root + self._facts.tokenize, self._headers, body
-                )
-                data = loads(b"".join([piece async for piece in answer.chunks()]))
-                answer.release()
-        except (TimeoutError, TransportError, ValueError):
-            return None
-        tokens = data.get("tokens") if isinstance(data, dict) else None
-        if answer.status != 200:
-            return None
-        if isinstance(tokens, list):
-            return len(tokens)
-        count = data.get("count") if isinstance(data, dict) else None
-        return count if isinstance(count, int) else None
-
-
-class _Deadline:
-    """A request's deadline on the server's clock: our own lag is added before it is declared passed."""
-
-    def __init__(
-        self, limit: asyncio.Timeout, started: float, seconds: float, lag: Callable[[], float]
-    ) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._limit = limit
-        self._seconds = seconds
-        self._lag = lag
-        self._lag_at_start = lag()
-        self._end = started + seconds
-        self._grace = False
-        self._timer = self._loop.call_later(seconds, self._check)
-
-    def starts_at(self, sent_at: float) -> None:
-        self._end = sent_at + self._seconds
-
-    def at_most(self, seconds: float) -> None:
-        """Moves the deadline near: the reply is complete, only its tail is awaited."""
-        self._timer.cancel()
-        self._end = time.monotonic() + seconds
-        self._timer = self._loop.call_later(seconds, self._check)
-
-    def _check(self) -> None:
-        late = time.monotonic() - self._end - (self._lag() - self._lag_at_start)
-        if late < 0:
-            self._timer = self._loop.call_later(-late, self._check)
-        elif not self._grace:
-            self._grace = True
-            self._timer = self._loop.call_later(GRACE_S, self._check)
-        else:
-            self._limit.reschedule(self._loop.time())
-
-    def cancel(self) -> None:
-        self._timer.cancel()
 
 
 async def _head_of(response: Response) -> bytes:

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_benchkit.plugin.fixtures import AskingModel, RecordNotes
     from pytest_benchkit.task import Task
 
+KERNELS_FILES = frozenset({"BENCH.toml", "HARDWARE.toml", "MODEL.toml", "GATES.toml", "LEVERS.toml"})
+"""Threshold files: linted as items where they lie in a kernels tree."""
 MARKERS = (
     "bench: an item of a benchmark suite",
     "bench_suite(key): run this test function once per task of the suite, with fixture bench_task",
@@ -46,6 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_benchkit.plugin.hooks import activate
 
         activate(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.name in KERNELS_FILES:
+        from pytest_benchkit.plugin.kernels import collect
+
+        return collect(file_path, parent)
+    return None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -46,7 +46,7 @@ def start(bench: BenchSession) -> None:
     try:
         _prepare(bench, suites, old)
     except BaseException:
-        _abandon(bench)
+        abandon(bench)
         raise
 
 
@@ -117,7 +117,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         "warnings": old.get("warnings", []),
         "complete": False,
     }
-    _compare(bench, old, new)
+    changed = _compare(bench, old, new)
     bench.session_number = len(new["sessions"])
     new["sessions"].append(
         {
@@ -126,6 +126,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
             "workers": 0,
             "pid": os.getpid(),
             "host": socket.gethostname(),
+            **({"changed": sorted(changed)} if changed else {}),
         }
     )
     # entries that an earlier session wrote for other suites or models of this run are kept
@@ -174,7 +175,7 @@ def _resumed_folder(bench: BenchSession) -> Path:
     return find_run(name, root, config.invocation_params.dir, "--bench-resume")
 
 
-def _abandon(bench: BenchSession) -> None:
+def abandon(bench: BenchSession) -> None:
     """A refused start leaves no empty run behind."""
     if bench.preflight is not None:
         bench.preflight.close()
@@ -191,15 +192,16 @@ def _abandon(bench: BenchSession) -> None:
         shutil.rmtree(store.path, ignore_errors=True)
 
 
-def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Takes the finished rows of a resumed run, unless they measured something else (J-12, J-13)."""
+def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
+    """Takes the finished rows of a resumed run, unless they measured something else (J-12, J-13). Gives the
+    suites and models that changed, whose older rows do not count."""
     from pytest_benchkit.engine.facts import differences
     from pytest_benchkit.runs.store import finished
     from pytest_benchkit.score import Outcome
 
     store = bench.store
     if store is None or not old:
-        return
+        return set()
     changed = differences(old, new)
     if changed and not bench.options.resume_changed:
         lines = "\n".join(f"  {sentence}" for _, sentence in changed)
@@ -216,6 +218,7 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
         same_window = windows.get(row["model"]) == now.get(row["model"])
         if finished(row) or (row["outcome"] == Outcome.SKIPPED and same_window):
             bench.known[key] = row
+    return stale
 
 
 def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:

@@ -23,7 +23,12 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         return
     try:
         store.fold_spools(remove=True)
-        _close_info(bench, session)
+        missing = _close_info(bench)
+        reason = bench.stop_reason or "finished"
+        if missing and reason == "finished" and not session.testsfailed and not session.shouldstop:
+            # never green with fewer rows than planned, whatever lost them
+            bench.say(f"{len(missing)} planned tasks have no record, the first {missing[0]}")
+            session.testsfailed += 1
         store.write_info()
         store.write_index()
         _write_results(bench, session)
@@ -38,10 +43,23 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
             session.testsfailed += 1
 
 
-def _close_info(bench: BenchSession, session: pytest.Session) -> None:
+def results_of(bench: BenchSession) -> dict[str, Any] | None:
+    """``results.json`` of the run, built once: at the end, or before it when a gate is judged."""
+    from pytest_benchkit.runs.results import build
+
+    store = bench.store
+    if bench.results is None and store is not None:
+        store.fold_spools()
+        _close_info(bench)
+        bench.results = build(store.info, list(store.ledger.rows.values()), bench.suite_metrics())
+    return bench.results
+
+
+def _close_info(bench: BenchSession) -> list[str]:
+    """Brings ``run.json`` up to date; gives the keys of planned rows without a record."""
     store = bench.store
     if store is None:
-        return
+        return []
     rows = store.ledger.rows
     keys = [key for key in bench.plan_keys if key is not None]
     missing = [key for key in keys if key not in rows]
@@ -54,10 +72,7 @@ def _close_info(bench: BenchSession, session: pytest.Session) -> None:
     if info.get("sessions"):
         info["sessions"][-1].update(ended_at=now_text(), reason=reason)
     _model_ends(bench)
-    if missing and reason in ("finished", "refused") and not session.testsfailed and not session.shouldstop:
-        # never green with fewer rows than planned, whatever lost them
-        bench.say(f"{len(missing)} planned tasks have no record, the first {missing[0]}")
-        session.testsfailed += 1
+    return missing
 
 
 def _settled(row: dict[str, Any]) -> bool:
@@ -85,12 +100,10 @@ def _model_ends(bench: BenchSession) -> None:
 
 def _write_results(bench: BenchSession, session: pytest.Session) -> None:
     from pytest_benchkit.reports.files import write_all
-    from pytest_benchkit.runs.results import build
 
-    store = bench.store
-    if store is None:
+    results = results_of(bench)
+    if results is None or bench.run_dir is None:
         return
-    bench.results = build(store.info, list(store.ledger.rows.values()), bench.suite_metrics())
-    for problem in write_all(bench.results, store.path):
+    for problem in write_all(results, bench.run_dir):
         bench.say(problem)
         session.testsfailed += 1

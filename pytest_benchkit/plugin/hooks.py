@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Generator
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     pass
 
 OURS = b"pytest_benchkit"
-MARKED = b"bench_suite"
+MARKED = re.compile(rb"^\s*@pytest\.mark\.bench_suite\(|^pytestmark\b.*bench_suite", re.M)
+"""A test module with functions for a benchmark session; anything else in it may be anything."""
 
 
 def activate(config: pytest.Config) -> None:
@@ -35,7 +37,7 @@ def activate(config: pytest.Config) -> None:
     config.stash[STASH] = bench
     hooks = BenchHooks(bench)
     if bench.worker is not None:
-        from pytest_benchkit.plugin.xdist import WorkerHooks
+        from pytest_benchkit.plugin.workers import WorkerHooks
 
         worker = WorkerHooks(bench)
         bench.with_installed = worker.with_installed
@@ -62,6 +64,21 @@ def activate(config: pytest.Config) -> None:
             from pytest_benchkit.plugin.html import BenchHtml
 
             config.pluginmanager.register(BenchHtml(bench), "benchkit-html")
+        _add_gates(bench)
+
+
+def _add_gates(bench: BenchSession) -> None:
+    """Last of all, so that verdicts come after every other wrapper of the run loop has ended."""
+    from pytest_benchkit.plugin.gate_options import read_gate_options
+
+    try:
+        options = read_gate_options(bench.config, bench.model_names)
+    except BenchkitError as error:
+        raise pytest.UsageError(str(error)) from None
+    if options.mode != "off":
+        from pytest_benchkit.plugin.gate import GateHooks
+
+        bench.config.pluginmanager.register(GateHooks(bench, options), "benchkit-gate")
 
 
 class BenchHooks:
@@ -108,7 +125,7 @@ class BenchHooks:
             return None if bench.scan.wants_file(collection_path) else True
         if collection_path.name in ("conftest.py", "__init__.py"):
             return None
-        return None if _contains(collection_path, MARKED) else True
+        return None if _matches(collection_path, MARKED) else True
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         bench = self.bench
@@ -228,6 +245,13 @@ class RowLoop:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         return running.run_loop(session, self._bench)
+
+
+def _matches(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    try:
+        return pattern.search(path.read_bytes()) is not None
+    except OSError:
+        return False
 
 
 def _contains(path: Path, word: bytes) -> bool:

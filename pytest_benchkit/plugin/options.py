@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.errors import UsageProblem
+from pytest_benchkit.plugin.gate_options import add_gate_options
 from pytest_benchkit.score import Outcome
 from pytest_benchkit.settings import definitions
 
@@ -110,6 +111,7 @@ def add_options(parser: pytest.Parser) -> None:
                 else definition.help,
             )
         parser.addini(definition.ini, f"default of {definition.flag}", default=None)
+    add_gate_options(parser)
     parser.addini("bench_files", "glob patterns of benchmark files", type="args", default=["bench_*.py"])
     parser.addini(
         "bench_model", "default of --bench-model, used when --bench is given", type="args", default=[]

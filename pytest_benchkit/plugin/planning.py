@@ -86,3 +86,13 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
             f"{models} model{'s' * (models != 1)} × {suites} suite{'s' * (suites != 1)} = {len(keys)} tasks"
             + (f", {sum(k in bench.known for k in keys)} already measured" if bench.known else "")
         )
+
+
+def read_plan(bench: BenchSession) -> None:
+    """On a controller: adopts the plan that a worker published, once."""
+    store = bench.store
+    if bench.plan_keys or store is None:
+        return
+    path = store.path / "spool" / PLAN
+    if path.exists():
+        adopt_plan(bench, json.loads(path.read_bytes()))

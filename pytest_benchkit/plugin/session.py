@@ -293,6 +293,11 @@ class BenchSession:
 
         return last_outcomes(self)
 
+    @property
+    def suites(self) -> list[Suite]:
+        """The suites of this session so far."""
+        return list(self._suites.values())
+
     def suite_metrics(self) -> dict[str, Callable[[Sequence[Mapping[str, Any]]], dict[str, float]]]:
         """Each suite's own metrics by the suite's name in records."""
         return {

@@ -119,9 +119,12 @@ def middle_cut(text: str, room: int) -> str:
 
 def _listed(columns: Sequence[Column], width: int) -> list[str]:
     lines: list[str] = []
+    cells = [
+        (c.kind == "name" and _cut(c.cells, width - len(c.heading) - len(": "))) or c.cells for c in columns
+    ]
     for row in range(len(columns[0].cells)):
-        for column in columns:
-            if value := column.cells[row]:
+        for column, values in zip(columns, cells, strict=True):
+            if value := values[row]:
                 lines += _pair(column.heading, value, width)
     return lines
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 AXES = ("suite", "model", "harness", "perturbation")
+HOME = "\0"
+"""Stands for the home folder in a word that a shell is to expand: no argument can hold it."""
 CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -53,7 +55,7 @@ def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str
 
 def resume_command(info: Mapping[str, Any]) -> str:
     """The run's own command line with ``--bench-resume``, as typed in the same folder."""
-    argv = shown_argv(info.get("argv", []))
+    argv = shown_argv(info.get("argv", []), home=HOME)
     words: list[str] = []
     run = str(info.get("run_id", ""))
     for place, word in enumerate(argv):
@@ -72,15 +74,13 @@ def resume_command(info: Mapping[str, Any]) -> str:
 
 
 def _quoted(word: str) -> str:
-    """Quoted for a shell, with a leading ``~/`` left for it to expand."""
-    return "~/" + shlex.quote(word[2:]) if word.startswith("~/") else shlex.quote(word)
+    """Quoted for a shell, which puts the home folder back where it was taken out."""
+    return '"$HOME"'.join(shlex.quote(part) if part else "" for part in word.split(HOME)) or "''"
 
 
-def shown_argv(argv: Sequence[str]) -> list[str]:
-    """Arguments as reports may show them: home as ``~``, hosts without credentials (OUT-11)."""
-    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111  Path.home() raises where there is none
-    shown = []
-    for word in argv:
-        clean = CREDENTIALS.sub("", str(word))
-        shown.append(re.sub(rf"(^|=){re.escape(home)}(?=/|$)", r"\1~", clean) if home else clean)
-    return shown
+def shown_argv(argv: Sequence[str], home: str = "~") -> list[str]:
+    """Arguments as reports may show them: the home folder as ``home``, hosts without credentials (OUT-11)."""
+    folder = os.path.expanduser("~").rstrip("/")  # noqa: PTH111  Path.home() raises where there is none
+    pattern = re.compile(rf"(?<![^=]){re.escape(folder)}(?=/|$)") if folder else None
+    clean = [CREDENTIALS.sub("", str(word)) for word in argv]
+    return [pattern.sub(lambda match: home, word) for word in clean] if pattern else clean

@@ -142,6 +142,21 @@ def key_of(
     return "|".join(part.replace("\\", "\\\\").replace("|", "\\|") for part in parts)
 
 
+def parts_of(key: str) -> list[str]:
+    """The axes that :func:`key_of` joined: suite, task id, model, harness, perturbation, repeat."""
+    parts, part, escaped = [], "", False
+    for char in key:
+        if escaped or char not in "\\|":
+            part += char
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        else:
+            parts.append(part)
+            part = ""
+    return [*parts, part]
+
+
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record without its texts: what metrics and tables are computed from."""
     row = {name: value for name, value in record.items() if name not in TEXTS}

@@ -17,7 +17,7 @@ class Colour(enum.Enum):
     RED = 1
 
 
-@pytest.mark.bench_suite("sums")
+@MARKED("sums")
 def test_tone(bench_task, bench_model, bench_harness, bench_perturbation, bench_record):
     reply = bench_model.ask(f"What is {bench_task['question']}?")
     bench_record(place=pathlib.Path("/x"), colour=Colour.RED, odd="\\ud800", axes=(bench_harness, bench_perturbation))
@@ -33,9 +33,15 @@ def test_ordinary():
 """
 
 
+def marked(text: str) -> str:
+    """The decorator as users write it. It does not stand so in this file: a benchmark session of this
+    repository looks for such lines to find test modules that are its business."""
+    return text.replace("@MARKED(", "@pytest.mark.bench_suite(")
+
+
 @pytest.fixture
 def functions(project: Project) -> Project:
-    (project.pytester.path / "test_tone.py").write_text(FUNCTIONS)
+    (project.pytester.path / "test_tone.py").write_text(marked(FUNCTIONS))
     return project
 
 
@@ -85,10 +91,12 @@ def test_without_a_model_marked_functions_are_skipped_with_the_reason(functions:
 
 def test_scores_of_ones_own(project: Project) -> None:
     (project.pytester.path / "test_half.py").write_text(
-        "import pytest\n"
-        '@pytest.mark.bench_suite("sums")\n'
-        "def test_half(bench_task, bench_record):\n"
-        "    bench_record(score=0.5)\n"
+        marked(
+            "import pytest\n"
+            '@MARKED("sums")\n'
+            "def test_half(bench_task, bench_record):\n"
+            "    bench_record(score=0.5)\n"
+        )
     )
     assert project.run("--bench-model=demo", "test_half.py").ret == 0
     assert {(r["outcome"], r["score"]) for r in project.records()} == {("partial", 0.5)}
@@ -96,7 +104,7 @@ def test_scores_of_ones_own(project: Project) -> None:
 
 def test_mistakes_get_one_sentence(project: Project) -> None:
     (project.pytester.path / "test_bad.py").write_text(
-        'import pytest\n@pytest.mark.bench_suite("nope")\ndef test_x(bench_task): pass\n'
+        marked('import pytest\n@MARKED("nope")\ndef test_x(bench_task): pass\n')
     )
     result = project.run("--bench-model=demo", "test_bad.py")
     assert result.ret != 0

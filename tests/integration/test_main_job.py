@@ -138,14 +138,12 @@ def test_prose_only_model_is_all_misses_in_the_denominator(project: Project) -> 
     assert all(r["score"] == 0.0 for r in project.records())
 
 
-def test_two_models_run_one_after_the_other_on_one_server(project: Project) -> None:
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_two_models_run_one_after_the_other_on_one_server(project: Project, workers: str) -> None:
     with FakeServer(replying("4", delay=0.01), models=["a", "b"]) as server:
-        project.run(
-            f"--bench-model=a@{server.url}",
-            f"--bench-model=b@{server.url}",
-            "--bench-warmup=0",
-            "bench_sums.py",
-        )
+        models = [f"--bench-model={name}@{server.url}" for name in "ab"]
+        words = ["--bench-warmup=0", "-n", workers, "bench_sums.py"]
+        assert project.run(*models, *words, process=True).ret == 0
     order = [r["model"] for r in sorted(project.records(), key=lambda r: r["timing"]["sent_at"])]
     assert order == ["a"] * 12 + ["b"] * 12
 
