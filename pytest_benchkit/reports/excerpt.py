@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,8 +14,6 @@ VALUE_LIMIT = 400
 GUTTER = "| "
 """Before each line of foreign text: it tells whose words these are, and a line that begins with ``::``
 would be a command to a CI runner."""
-COMMAND = re.compile(r"##(?=\w*\[)")
-"""``##[...]`` and ``##vso[...]`` are commands anywhere in a line."""
 
 
 def excerpt(record: Mapping[str, Any], limit: int = LIMIT) -> str:
@@ -46,7 +43,7 @@ def excerpt(record: Mapping[str, Any], limit: int = LIMIT) -> str:
 
 
 def _one(value: object) -> str:
-    return COMMAND.sub(r"\\x23#", safe(str(value)))
+    return safe(str(value))
 
 
 def _span(record: Mapping[str, Any]) -> str:
@@ -93,5 +90,4 @@ def shorten(text: str, limit: int) -> str:
 
 
 def _quoted(text: str) -> list[str]:
-    clean = COMMAND.sub(r"\\x23#", safe(text, lines=True))
-    return [GUTTER + line for line in clean.split("\n")]
+    return [GUTTER + line for line in safe(text, lines=True).split("\n")]

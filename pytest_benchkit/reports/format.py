@@ -11,13 +11,16 @@ UNKNOWN = "–"
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+COMMAND = re.compile(r"#(?=#\w*\[)")
+"""``##[...]`` and ``##vso[...]`` are commands to CI runners anywhere in a line."""
 BREAKS = re.compile(r"[\t\n]")
 PLAIN = str.maketrans({"–": "-", "±": "+/-", "·": "|", "…": "...", "×": "x", "Δ": "delta ", "÷": "/"})
 
 
 def safe(text: str, *, lines: bool = False) -> str:
-    """The text with control and direction characters as escapes; LF and TAB too unless ``lines``."""
-    clean = UNSAFE.sub(_escaped, text)
+    """The text with control and direction characters as escapes; LF and TAB too unless ``lines``.
+    Commands to CI runners are broken (those that begin a line are the caller's to indent)."""
+    clean = COMMAND.sub(r"\\x23", UNSAFE.sub(_escaped, text))
     return clean if lines else BREAKS.sub(_escaped, clean)
 
 

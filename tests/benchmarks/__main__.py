@@ -56,7 +56,7 @@ class Table:
         wall = bench.sent_to_done()
         name = " ".join(words) or "one process"
         return Row(
-            f"wall / ideal, {self.rows} tasks x 20 chunks, {inflight} in flight, {latency * 1000:.0f} ms, {name}",
+            f"wall / ideal, {self.rows} x 20 chunks, {inflight} in flight, {latency * 1000:.0f} ms, {name}",
             wall / ideal,
             bound,
             f"{wall:.2f} s of {ideal:.2f}; process {took.wall:.2f} s, CPU {took.cpu:.2f} s, "
@@ -157,7 +157,7 @@ class Table:
 
 
 def resident_of(bench: Bench, *words: str) -> float:
-    """Peak resident memory of one run, in MB; a fresh child is asked, for the maximum is over all children."""
+    """Peak resident memory of one run, in MB; asked of a fresh child: the maximum is over all children."""
     code = (
         "import resource, subprocess, sys\n"
         "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=False)\n"

@@ -20,7 +20,8 @@ class Colour(enum.Enum):
 @MARKED("sums")
 def test_tone(bench_task, bench_model, bench_harness, bench_perturbation, bench_record):
     reply = bench_model.ask(f"What is {bench_task['question']}?")
-    bench_record(place=pathlib.Path("/x"), colour=Colour.RED, odd="\\ud800", axes=(bench_harness, bench_perturbation))
+    bench_record(place=pathlib.Path("/x"), colour=Colour.RED, odd="\\ud800")
+    bench_record(axes=(bench_harness, bench_perturbation))
     assert reply.answer == bench_task["answer"], "wrong sum"
 
 

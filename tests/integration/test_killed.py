@@ -183,7 +183,8 @@ def test_odd_values_never_break_xdist(project: Project) -> None:
         '        E = enum.Enum("E", "A")\n'
         "        class S(str): pass\n"
         "        D = dataclasses.make_dataclass('D', ['x'])\n"
-        '        labels = {"path": pathlib.Path("/x"), "enum": E.A, "dec": decimal.Decimal("1.5"), "s": S("t"),\n'
+        '        labels = {"path": pathlib.Path("/x"), "enum": E.A, "s": S("t"),\n'
+        '                  "dec": decimal.Decimal("1.5"),\n'
         '                  "dc": D(1), "set": {1}, "bytes": b"\\xff", "nan": float("nan"), "big": 10**40,\n'
         '                  "surrogate": "\\ud800", ("tuple", 1): object()}\n'
         '        return Score(0.0, S("\\ud800 read"), D(pathlib.Path("/y")), S("rule"), labels=labels)',

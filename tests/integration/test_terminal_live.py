@@ -14,8 +14,8 @@ from tests.support.screen import Terminal, run_in_terminal
 
 LIVE = re.compile(r"^sums m  (\d+)/(\d+)  ")
 LOG = re.compile(
-    r'bench t=\d\d:\d\d:\d\dZ suite=(\S+) model=("[^"]*"|\S+) done=(\d+)/(\d+) score=(-|[\d.]+) half=(-|[\d.]+) '
-    r"err=(\d+) retry=(\d+) inflight=(-|\d+) tok_s=(-|[\d.]+) eta=(-|\d+s)"
+    r'bench t=\d\d:\d\d:\d\dZ suite=(\S+) model=("[^"]*"|\S+) done=(\d+)/(\d+) score=(-|[\d.]+) '
+    r"half=(-|[\d.]+) err=(\d+) retry=(\d+) inflight=(-|\d+) tok_s=(-|[\d.]+) eta=(-|\d+s)"
 )
 
 

@@ -53,7 +53,11 @@ class Screen:
                 self._csi(numbers, letter)
 
     def _csi(self, numbers: str, letter: str) -> None:
-        first = int(numbers.split(";", maxsplit=1)[0] or 0) if numbers.replace(";", "").isdigit() or not numbers else 0
+        first = (
+            int(numbers.split(";", maxsplit=1)[0] or 0)
+            if numbers.replace(";", "").isdigit() or not numbers
+            else 0
+        )
         if letter == "A":
             self.y = max(0, self.y - max(1, first))
         elif letter == "B":
