@@ -27,7 +27,6 @@ class GSM8K(Suite):
     key = "gsm8k"
     data = catalog.GSM8K
     not_comparable = "published scores use few-shot prompts"
-    harnesses = ("direct", "pi")
 
     def prompt(self, task: Task) -> str:
         return (

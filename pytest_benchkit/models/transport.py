@@ -29,6 +29,10 @@ class TransportError(Exception):
         self.sent = sent
 
 
+class StaleConnection(TransportError):
+    """A connection from the pool closed before any byte of the answer."""
+
+
 class Response(Protocol):
     """An answer whose head has arrived. ``sent_at`` and ``connect_s`` are on the monotonic clock."""
 
@@ -102,6 +106,14 @@ class AioTransport:
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
 
     async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Response:
+        """As the protocol says. A kept connection that the server had closed meanwhile is no failure: the
+        request goes out once more on another."""
+        try:
+            return await self._send(method, url, headers, body)
+        except StaleConnection:
+            return await self._send(method, url, headers, body)
+
+    async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Response:
         import aiohttp
 
         started = time.monotonic()
@@ -116,8 +128,9 @@ class AioTransport:
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, TimeoutError) as error:
             text = _words(error) or f"no connection within {self._connect_timeout:g} s"
             raise TransportError("connect_failed", text, sent=False) from None
-        except aiohttp.ServerDisconnectedError as error:
-            raise TransportError("connect_failed", _words(error), sent=True) from None
+        except (aiohttp.ServerDisconnectedError, ConnectionError) as error:
+            kind = TransportError if marks.connect_s else StaleConnection
+            raise kind("connect_failed", _words(error), sent=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise TransportError("connect_failed", _words(error), sent=bool(marks.sent_at)) from None
         return AioResponse(response, marks.sent_at or started, marks.connect_s)

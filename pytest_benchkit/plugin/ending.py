@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_benchkit.errors import StoreError
 from pytest_benchkit.runs.store import finished, now_text
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_benchkit.plugin.session import BenchSession
 
 
@@ -41,6 +41,8 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         except StoreError as error:
             bench.say(str(error))
             session.testsfailed += 1
+    if session.testsfailed and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED  # pytest had settled it before this hook
 
 
 def results_of(bench: BenchSession) -> dict[str, Any] | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 REDRAW_S = 0.25
 LOG_SHARE, LOG_S = 0.05, 30.0
+PATIENCE_S = 1.0
+"""How long a log line waits for pytest to end the line that it is writing."""
 
 
 class Live:
@@ -41,6 +43,7 @@ class Live:
         self.progress = Progress(clock())
         self.progress.recall(known())
         self._log = Log()
+        self._offered_at = 0.0
         self._paused = False
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -59,7 +62,10 @@ class Live:
             due = not self._screen.live and self._log.due(axes, progress.tallies[axes], now)
             line = self._log_line(axes, now) if due else None
         if line is not None:
-            self._screen.show(line)
+            self._offered_at = now
+            self._screen.offer(line)
+        elif now - self._offered_at > PATIENCE_S:
+            self._screen.show_offered()
 
     def pause(self) -> None:
         """Nothing is drawn until :meth:`go_on`: a debugger has the terminal."""

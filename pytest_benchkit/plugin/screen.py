@@ -29,6 +29,7 @@ class Screen:
         self._lock = threading.RLock()
         self._drawn = False
         self._column = 0
+        self._offered: list[str] = []
         # our own descriptor: the file's may point at pytest's capture while a test runs
         self._fd = _duplicate(file)
 
@@ -46,6 +47,8 @@ class Screen:
             if self.live:
                 file.flush()  # else it would come after what we draw through our own descriptor
             self._track(text)
+            if self._offered and not self._column:
+                self.show_offered()
         return count
 
     def _track(self, text: str) -> None:
@@ -69,6 +72,20 @@ class Screen:
             if _same(self._fd, self.file):
                 self.file.flush()
             self._send(text)
+
+    def offer(self, line: str) -> None:
+        """Shows a line that can wait until nobody's line is torn by it."""
+        with self._lock:
+            self._offered.append(line)
+            if not self._column:
+                self.show_offered()
+
+    def show_offered(self) -> None:
+        """Shows what waits, now."""
+        with self._lock:
+            lines, self._offered = self._offered, []
+            for line in lines:
+                self.show(line)
 
     def draw(self, line: str) -> None:
         """Shows ``line`` below the cursor, cut to the width; replaces what was drawn before."""
@@ -103,6 +120,7 @@ class Screen:
     def close(self) -> None:
         with self._lock:
             self.erase()
+            self.show_offered()
             self.live = False
             if self._fd is not None:
                 os.close(self._fd)

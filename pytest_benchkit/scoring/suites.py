@@ -27,7 +27,6 @@ class ChoiceSuite(Suite):
 
     profile: ClassVar[Literal["plain", "mmlu-pro", "gpqa"]] = "plain"
     """Whose published reading stands beside ours (see :mod:`pytest_benchkit.scoring.choices`)."""
-    harnesses = ("direct", "pi")
     not_comparable = "published scores rank the options by likelihood"
 
     def ask(self, task: Task) -> str:
@@ -61,7 +60,6 @@ class ChoiceSuite(Suite):
 class YesNoSuite(Suite):
     """Rows whose field ``answer`` is ``yes`` or ``no``; the reply says which."""
 
-    harnesses = ("direct", "pi")
 
     def score(self, task: Task, reply: Reply) -> Score:
         return yesno.score(reply.answer, task["answer"], cut=reply.cut)

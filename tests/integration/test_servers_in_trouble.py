@@ -314,3 +314,18 @@ def test_a_reset_before_any_byte_is_tried_again(project: Project) -> None:
         result = run(project, server, "--bench-warmup=0")
     assert result.ret == 0
     assert {r["outcome"] for r in project.records()} == {"correct"}
+
+
+def test_a_kept_connection_that_the_server_closed_is_no_retry(project: Project) -> None:
+    """llama.cpp closes idle connections after some seconds; the next request must not pay for it."""
+
+    async def chat(exchange: Exchange) -> None:
+        await answering()(exchange)
+        await asyncio.sleep(0.01)
+        exchange.writer.close()
+
+    with FakeServer(chat) as server:
+        run(project, server, "--bench-inflight=1", "--bench-warmup=0")
+    records = project.records()
+    assert {r["outcome"] for r in records} == {"correct"}
+    assert all("retries" not in r["ask"] for r in records)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -134,19 +137,30 @@ def test_colour_only_when_wanted(project: Project, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_poor_stdout_gets_stand_ins(project: Project, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
-    monkeypatch.setenv("PYTHONIOENCODING", encoding)
-    monkeypatch.setenv("LC_ALL", "C")
-
+def test_poor_stdout_gets_stand_ins(project: Project, encoding: str) -> None:
     async def down(exchange: Exchange) -> None:
-        await exchange.json({"error": {"message": "weg – ü"}}, 400)
+        await exchange.json({"error": {"message": "weg – ü 漢"}}, 400)
 
     with FakeServer(down) as server:
-        words = (f"--bench-model=m@{server.url}", "--bench-warmup=0", "bench_sums.py")
-        result = project.run(*words, process=True)
-    assert result.ret == 1
-    assert "Traceback" not in result.stdout.str() + result.stderr.str()
-    result.stdout.fnmatch_lines(["sums *0 of 12*", "results: *"])
+        words = [
+            "-p",
+            "no:cacheprovider",
+            f"--bench-model=m@{server.url}",
+            "--bench-warmup=0",
+            "bench_sums.py",
+        ]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *words],
+            cwd=project.pytester.path,
+            env={**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"},
+            capture_output=True,
+            check=False,
+        )
+    text = done.stdout.decode(encoding)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert re.search(r"^sums +m +[-–] .*0 of 12", text, re.M)
+    assert (project.newest / "results.json").is_file()
 
 
 def test_other_plugins_may_add_columns(project: Project) -> None:

@@ -96,7 +96,7 @@ def test_suite_says_what_it_is(key: str) -> None:
     assert made.not_comparable
     assert isinstance(made.data, Dataset)
     assert made.data.name == key
-    assert made.harnesses == ("direct", "pi")
+    assert made.harnesses == ("direct",)
     assert made.in_overall
 
 

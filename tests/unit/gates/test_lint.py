@@ -294,7 +294,8 @@ def test_recipes(tmp_path: Path) -> None:
 
 
 def test_parameters(tmp_path: Path) -> None:
-    pins = 'param_overrides = { "sampling.temperature" = "0.70", "sampling.temprature" = "1", "sampling.top_k" = "x" }'
+    names = '"sampling.temperature" = "0.70", "sampling.temprature" = "1", "sampling.top_k" = "x"'
+    pins = f"param_overrides = {{ {names} }}"
     found = plant(tmp_path, entry(OK + pins)).problems
     assert codes(found) == ["param-unknown", "param-value"]
     assert found[0].remedy == "did you mean sampling.temperature"

@@ -41,7 +41,7 @@ def grow(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def plant(root: Path, bench: str, *, compat: bool = False, rules: Rules = RULES, **more: str) -> Tree:
-    """A tree of one class ``gb10`` with one model directory ``m``. ``more``: file names with ``__`` for ``/``."""
+    """A tree of one class ``gb10`` with one model ``m``. ``more``: file names with ``__`` for ``/``."""
     files = {"gb10/HARDWARE.toml": '[hardware]\nname = "GB10"\n', "gb10/m/BENCH.toml": bench}
     files |= {name.replace("__", "/").replace("_toml", ".toml"): text for name, text in more.items()}
     return load(grow(root, files), "kernels", compat=compat, rules=rules)
