@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.datasets import store
+from pytest_benchkit.datasets.cache import sha256_file
 from pytest_benchkit.datasets.tables import json_lines
 from pytest_benchkit.errors import DataFault, DataMissing
 from pytest_benchkit.task import DataState, Task, TaskIndex
@@ -23,26 +26,32 @@ def task_id(value: object) -> str:
     return OUTSIDE.sub("-", str(value).lower()).strip("-")
 
 
-def tasks_of(
-    name: str, rows: Sequence[Mapping[str, Any]], id: str, category: str | None, group: str | None
-) -> list[Task]:
-    """Tasks from plain rows. Without a field ``id`` the id is the row's number, zero-padded.
+Labels = tuple[list[str], list[str | None], list[str | None]]
+"""Ids, categories and groups of all rows."""
 
-    Raises :class:`DataFault` for a row with an empty or repeated id, or a value that is not JSON.
+
+def labels_of(
+    name: str, rows: Iterable[Mapping[str, Any]], id: str, category: str | None, group: str | None
+) -> Labels:
+    """Ids and labels of plain rows, holding none of them. Without a field ``id`` the id is the row's
+    number, zero-padded.
+
+    Raises :class:`DataFault` for a row with an empty or repeated id.
     """
-    width = len(str(max(len(rows) - 1, 0)))
-    tasks = []
+    given: list[str | None] = []
+    categories: list[str | None] = []
+    groups: list[str | None] = []
     for place, row in enumerate(rows):
-        name_of = task_id(row[id]) if id in row else str(place).zfill(width)
-        if not name_of:
+        given.append(task_id(row[id]) if id in row else None)
+        if given[-1] == "":
             raise DataFault(f"{name}: the id {row[id]!r} of row {place} has no letter or digit: give it one")
-        labels = [
-            None if field is None or row.get(field) is None else str(row[field])
-            for field in (category, group)
-        ]
-        tasks.append(Task(name_of, place, dict(row), *labels))
-    store.check_ids(name, tasks)
-    return tasks
+        for field, labels in ((category, categories), (group, groups)):
+            value = row.get(field) if field is not None else None
+            labels.append(None if value is None else sys.intern(str(value)))
+    width = len(str(max(len(given) - 1, 0)))
+    ids = [str(place).zfill(width) if known is None else known for place, known in enumerate(given)]
+    store.check_ids(name, ids)
+    return ids, categories, groups
 
 
 class _Plain:
@@ -67,25 +76,23 @@ class _Plain:
     def load(self) -> Sequence[Task]:
         """All rows. Raises :class:`~pytest_benchkit.errors.DataError`."""
         if self._tasks is None:
-            self._tasks = tasks_of(self.name, self._rows(), *self._fields)
+            rows = list(self._rows())
+            ids, categories, groups = labels_of(self.name, rows, *self._fields)
+            self._tasks = [
+                Task(ids[place], place, dict(row), categories[place], groups[place])
+                for place, row in enumerate(rows)
+            ]
         return self._tasks
 
     def index(self) -> TaskIndex:
-        """Ids, categories, groups and the hash of the rows."""
-        tasks = self.load()
-        try:
-            sha256 = store.rows_hash(tasks)
-        except (TypeError, ValueError) as error:
-            raise DataFault(f"{self.name}: a row holds a value that is not plain JSON: {error}") from None
-        return TaskIndex(
-            ids=[task.id for task in tasks],
-            categories=[task.category for task in tasks],
-            groups=[task.group for task in tasks],
-            rows_sha256=sha256,
-            source=self.name,
-        )
+        """Ids, categories, groups and the hash of the rows; keeps no row."""
+        ids, categories, groups = labels_of(self.name, self._rows(), *self._fields)
+        return TaskIndex(ids, categories, groups, self._sha256(), source=self.name)
 
-    def _rows(self) -> Sequence[Mapping[str, Any]]:
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        raise NotImplementedError
+
+    def _sha256(self) -> str:
         raise NotImplementedError
 
 
@@ -121,10 +128,14 @@ class JsonLines(_Plain):
             return DataState("bundled", self.path.name, self.path.stat().st_size)
         return DataState("missing", f"put the file at {self.path}")
 
-    def _rows(self) -> Sequence[Mapping[str, Any]]:
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
         if not self.path.is_file():
             raise DataMissing(f"the rows of this suite should be at {self.path}: put the file there")
-        return list(json_lines(self.path))
+        return json_lines(self.path)
+
+    def _sha256(self) -> str:
+        """Of the file as it is: a user's own file has no other form that must hash alike."""
+        return sha256_file(self.path)
 
 
 class Rows(_Plain):
@@ -155,5 +166,11 @@ class Rows(_Plain):
         """Always here."""
         return DataState("bundled", "in the suite", len(json.dumps(self._given, default=str)))
 
-    def _rows(self) -> Sequence[Mapping[str, Any]]:
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
         return self._given
+
+    def _sha256(self) -> str:
+        try:
+            return hashlib.sha256(store.canonical(self._given)).hexdigest()
+        except (TypeError, ValueError) as error:
+            raise DataFault(f"{self.name}: a row holds a value that is not plain JSON: {error}") from None

@@ -172,7 +172,7 @@ class Dataset:
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Holds rows against the catalog. Raises :class:`DataFault` or :class:`DataDamaged`."""
-        store.check_ids(self.name, tasks)
+        store.check_ids(self.name, (task.id for task in tasks))
         if bad := [task.id for task in tasks if not TASK_ID.fullmatch(task.id)]:
             raise DataFault(f"{self.name}: the id {bad[0]!r} is not lower-case words joined by dashes")
         if len(tasks) != self.rows:

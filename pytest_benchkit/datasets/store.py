@@ -50,13 +50,13 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def check_ids(name: str, tasks: Sequence[Task]) -> None:
+def check_ids(name: str, ids: Iterable[str]) -> None:
     """Raises :class:`DataFault` when two rows of the data set ``name`` share an id."""
     seen: dict[str, int] = {}
-    for position, task in enumerate(tasks):
-        if (first := seen.setdefault(task.id, position)) != position:
+    for position, task_id in enumerate(ids):
+        if (first := seen.setdefault(task_id, position)) != position:
             raise DataFault(
-                f"{name}: rows {first} and {position} both have the id {task.id}: make the ids different"
+                f"{name}: rows {first} and {position} both have the id {task_id}: make the ids different"
             )
 
 

@@ -20,11 +20,17 @@ class Cell:
     repeat: int = 0
     selection: dict[str, object] = field(default_factory=dict)
     variant: str | None = None
+    _around: tuple[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        key = key_of(self.name, "\n", self.model, self.harness, self.perturbation, self.repeat)
+        before, _, after = key.partition("\n")
+        self._around = (before, after)
 
     def key(self, row: int) -> str:
-        """The record key of the row at this position of the data."""
-        task_id = self.suite.index.ids[row]
-        return key_of(self.name, task_id, self.model, self.harness, self.perturbation, self.repeat)
+        """The record key of the row at this position of the data (task ids need no escape)."""
+        before, after = self._around
+        return before + self.suite.index.ids[row] + after
 
     @property
     def name(self) -> str:

@@ -64,6 +64,7 @@ CODES: dict[str, Rule] = {
     "recipe-model-mismatch": _error("the recipe serves another model than the entry's checkpoint", "warning"),
     "unknown-suite": _error("no suite with that key is known", "warning"),
     "sequential-invalid": _error("the levels or rates of sequential cannot work"),
+    "sprt-weaker-than-confidence": _error("beta of sequential is above 1 - confidence of the bound"),
     # bounds
     "bound-not-finite": _error("a number is not finite, or overflows binary64", "warning"),
     "bound-not-exact": _error("an integer beyond 2^53", "warning"),
@@ -148,8 +149,6 @@ CODES: dict[str, Rule] = {
     # deciding early
     "decided-certain": Rule("no completion of the run could change the verdict"),
     "decided-sprt": Rule("the sequential test decided"),
-    "sprt-weaker-than-confidence": Rule("beta of sequential is above 1 - confidence of the bound"),
-    "early-pass-unrecordable": Rule("a pass before the end is never recorded"),
     # calibrating
     "too-few-runs": Rule("fewer than three runs"),
     "run-incomplete": Rule("a run is not complete"),

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal, cast
 
 from pytest_benchkit.gates import bound_rules, levers, schema
+from pytest_benchkit.gates.early import weaker_than_confidence
 from pytest_benchkit.gates.metrics import SuiteFacts
 from pytest_benchkit.gates.params import check_params
 from pytest_benchkit.gates.problems import Sink, Where, shown
@@ -270,6 +271,14 @@ def _sequential(entry: Entry, sink: Sink, where: Where) -> None:
         wrong.append(f"{levels.metric} has no min")
     if floor is not None and not wrong and levels.bad < floor - (bound.noise if bound and bound.noise else 0):
         wrong.append(f"bad {levels.bad} lies below the floor {floor}")
+    if bound is not None and weaker_than_confidence(levels, bound):
+        sink.add(
+            "sprt-weaker-than-confidence",
+            f"beta {levels.beta} with confidence {bound.confidence}: a pass would be less sure than asked",
+            f"lower beta to {1 - bound.confidence if bound.confidence is not None else 0}",
+            where=(*where, "sequential", "beta"),
+            key="sequential.beta",
+        )
     if wrong:
         sink.add(
             "sequential-invalid",

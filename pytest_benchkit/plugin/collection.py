@@ -58,16 +58,16 @@ class BenchFile(pytest.File):
             cell = self.bench.cell(suite, model, slice_)
             prefix = self.bench.item_prefix(cell)
             base, _, axes = prefix.partition("[")
+            # The node id in parts, as pytest 9.2 knows it: read back from --lf's cache, an id in brackets
+            # must equal the one built here. Older versions compare texts and need nothing.
+            own = getattr(self, "id", None)
+            identity = own.child(base) if own is not None else None
+            extra: dict[str, Any] = {}
             for row in rows:
-                name = f"{prefix}{ids[row]}]"
-                extra = self._identity(base, f"{axes}{ids[row]}")
-                yield TaskItem.from_parent(self, name=name, cell=cell, row=row, **extra)
-
-    def _identity(self, base: str, axes: str) -> dict[str, Any]:
-        """The node id in parts, as pytest 9.2 knows it: read back from ``--lf``'s cache, an id in brackets
-        must equal the one built here. Older versions compare texts and need nothing."""
-        own = getattr(self, "id", None)
-        return {"nodeid": own.child(base).with_params(axes)} if own is not None else {}
+                task_id = ids[row]
+                if identity is not None:
+                    extra = {"nodeid": identity.with_params(axes + task_id)}
+                yield TaskItem.from_parent(self, name=f"{prefix}{task_id}]", cell=cell, row=row, **extra)
 
 
 class TaskItem(pytest.Item):

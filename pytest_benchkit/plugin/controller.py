@@ -183,7 +183,7 @@ def abandon(bench: BenchSession) -> None:
     if store is None:
         return
     rows = len(store.ledger.rows)
-    fresh = not store.info
+    fresh = bench.options.resume is None  # any other folder was made by this session
     store.close()
     bench.store = None
     if fresh and not rows:

@@ -36,6 +36,7 @@ class GateHooks:
         self.tree = tree_of(bench.config)
         self.verdicts: list[GateVerdict] = []
         self._devices: Devices | None = None
+        self._notice = ""
         self._refuse_broken()
 
     # ------------------------------------------------------------------ before
@@ -55,7 +56,7 @@ class GateHooks:
             raise pytest.UsageError(
                 "\n".join([*map(render, mine), "(benchkit gate validate shows all problems)"])
             )
-        self.bench.say(f"kernels: {len(bad)} errors in other classes; benchkit gate validate shows them")
+        self._notice = f"kernels: {len(bad)} errors in other classes; benchkit gate validate shows them"
 
     def _subject(self) -> Subject:
         bench = self.bench
@@ -77,6 +78,8 @@ class GateHooks:
         store = self.bench.store
         if store is None:
             return
+        if self._notice:
+            self.bench.say(self._notice)
         foreseen = self._foreseen()
         for line in foreseen:
             self.bench.say(line)

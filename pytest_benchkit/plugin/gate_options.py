@@ -120,6 +120,16 @@ def read_gate_options(config: pytest.Config, models: Sequence[str]) -> GateOptio
     )
 
 
+def concerns(config: pytest.Config, options: GateOptions) -> bool:
+    """Whether anything is to be done about gates: not when they are off, nor in a project without
+    thresholds that asks for nothing."""
+    if options.mode == "off":
+        return False
+    root, named = kernels_root(config)
+    asked = options.mode == "required" or options.required or options.hardware or options.json_path
+    return bool(asked) or named or root.is_dir()
+
+
 def kernels_root(config: pytest.Config) -> tuple[Path, bool]:
     """The folder of thresholds, and whether the user named it."""
     if (option := config.getoption("bench_kernels")) is not None:

@@ -69,13 +69,13 @@ def activate(config: pytest.Config) -> None:
 
 def _add_gates(bench: BenchSession) -> None:
     """Last of all, so that verdicts come after every other wrapper of the run loop has ended."""
-    from pytest_benchkit.plugin.gate_options import read_gate_options
+    from pytest_benchkit.plugin.gate_options import concerns, read_gate_options
 
     try:
         options = read_gate_options(bench.config, bench.model_names)
     except BenchkitError as error:
         raise pytest.UsageError(str(error)) from None
-    if options.mode != "off":
+    if concerns(bench.config, options):
         from pytest_benchkit.plugin.gate import GateHooks
 
         bench.config.pluginmanager.register(GateHooks(bench, options), "benchkit-gate")
@@ -116,6 +116,13 @@ class BenchHooks:
 
     # ------------------------------------------------------------------ collection
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Thousands of items make Python's collector look at all of them again and again."""
+        self._gc_threshold = gc.get_threshold()
+        gc.unfreeze()
+        gc.set_threshold(50_000, 20, 20)
+
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Without paths a benchmark session is about benchmarks: other tests are not even imported."""
         bench = self.bench
@@ -145,16 +152,12 @@ class BenchHooks:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         bench = self.bench
-        bench.jobs = [item.job for item in session.items if isinstance(item, TaskItem)]
         if bench.config.option.collectonly:
             return
+        bench.jobs = [item.job for item in session.items if isinstance(item, TaskItem)]
         if bench.scan.passed_over and bench.worker is None and bench.config.get_verbosity() >= 0:
             bench.say(f"passed over by -k: {', '.join(bench.scan.passed_over)}")
-        # thousands of items live to the end of the session: no collection need look at them again
-        self._gc_threshold = gc.get_threshold()
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
+        gc.freeze()  # thousands of items live to the end of the session: nothing need look at them again
         if self._asks_here:  # a controller with workers gets the plan from one of them
             from pytest_benchkit.plugin.planning import publish_plan
 
@@ -218,11 +221,11 @@ class BenchHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         bench = self.bench
+        if self._gc_threshold is not None:
+            # what is frozen stays so: pytest's last collections would walk the dying session many times
+            gc.set_threshold(*self._gc_threshold)
         if bench.config.option.collectonly:
             return
-        if self._gc_threshold is not None:
-            gc.set_threshold(*self._gc_threshold)
-            gc.unfreeze()
         if bench.worker is None and bench.stop_reason == "interrupted":
             signal.signal(signal.SIGINT, _leave_at_once)
         if bench.dispatcher is not None:

@@ -124,7 +124,9 @@ def reports(item: TaskItem, verdict: Verdict, bench: BenchSession) -> Iterator[p
         report.user_properties = properties(item, verdict)
     yield report
     if not (verdict.stored and bench.call_reports_suffice):
-        yield _report(item.nodeid, item.location, "passed", "teardown", None)
+        closing = _report(item.nodeid, item.location, "passed", "teardown", None)
+        closing.user_properties = report.user_properties  # JUnit reads them off this one
+        yield closing
 
 
 def report_of(

@@ -114,8 +114,12 @@ class Screen:
 
     def _send(self, text: str) -> None:
         data = text.encode(self.encoding, "backslashreplace")
-        while data and self._fd is not None:
-            data = data[os.write(self._fd, data) :]
+        try:
+            while data and self._fd is not None:
+                data = data[os.write(self._fd, data) :]
+        except OSError:
+            # nobody reads any more (`| head`, a closed window): rows are still asked and stored
+            self.live = False
 
     def close(self) -> None:
         with self._lock:

@@ -20,6 +20,16 @@ RATE_S, RATE_TASKS = 30.0, 20
 """The time left is told by the last 30 s or 20 tasks, whichever reach further back (TTY-4)."""
 ETA_AFTER = 10
 TOKENS_S = 10.0
+MOMENT_S = 0.1
+
+
+@dataclass(slots=True)
+class Moment:
+    """Tasks that finished within a tenth of a second; thousands a minute are counted, not listed."""
+
+    time: float
+    asked: int = 0
+    finished: int = 0
 
 
 @dataclass(slots=True)
@@ -77,7 +87,7 @@ class Progress:
         self.current: Axes | None = None
         self._rows: dict[str, Mapping[str, Any]] = {}
         self._asked = 0
-        self._arrivals: deque[tuple[float, bool]] = deque()
+        self._arrivals: deque[Moment] = deque()
         self._asked_within = 0
         self._tokens: deque[tuple[float, int]] = deque()
 
@@ -98,7 +108,10 @@ class Progress:
         asked = record["outcome"] != Outcome.SKIPPED
         self._asked += asked
         self._asked_within += asked
-        self._arrivals.append((now, asked))
+        if not self._arrivals or now - self._arrivals[-1].time >= MOMENT_S:
+            self._arrivals.append(Moment(now))
+        self._arrivals[-1].asked += asked
+        self._arrivals[-1].finished += 1
         if (tokens := (record.get("usage") or {}).get("output_tokens")) is not None:
             self._tokens.append((now, tokens))
         self._forget(now)
@@ -118,8 +131,12 @@ class Progress:
 
     def _forget(self, now: float) -> None:
         arrivals = self._arrivals
-        while self._asked_within > RATE_TASKS + 1 and arrivals[0][0] <= now - RATE_S:
-            self._asked_within -= arrivals.popleft()[1]
+        while (
+            arrivals
+            and arrivals[0].time <= now - RATE_S
+            and self._asked_within - arrivals[0].asked > RATE_TASKS
+        ):
+            self._asked_within -= arrivals.popleft().asked
         while self._tokens and self._tokens[0][0] <= now - TOKENS_S:
             self._tokens.popleft()
 
@@ -141,14 +158,23 @@ class Progress:
             return None
         if not left:
             return 0.0
-        times = [time for time, asked in self._arrivals if asked]
-        start = self.started if self._asked <= RATE_TASKS else times[-RATE_TASKS - 1]
-        start = max(self.started, min(start, now - RATE_S))
-        recent = [time for time in times if time > start]
+        start = max(self.started, min(self._twenty_ago(), now - RATE_S))
+        recent = [moment for moment in self._arrivals if moment.time > start]
+        while recent and not recent[0].asked:
+            recent.pop(0)
         if not recent or now <= start:
             return None
-        paced = sum(time >= recent[0] for time, _ in self._arrivals)
+        paced = recent[0].asked + sum(moment.finished for moment in recent[1:])
         return left * (now - start) / paced
+
+    def _twenty_ago(self) -> float:
+        """When the task before the last twenty that were asked had finished."""
+        count = 0
+        for moment in reversed(self._arrivals):
+            count += moment.asked
+            if count > RATE_TASKS:
+                return moment.time
+        return self.started
 
     def tok_s(self, now: float) -> float | None:
         """Output tokens a second of the tasks that finished in the last 10 s; ``None`` when none told."""

@@ -19,7 +19,8 @@ from pytest_benchkit.runs.plain import line, parse, plain
 from pytest_benchkit.runs.record import slim
 from pytest_benchkit.score import Outcome
 
-RUNS = Path(".benchkit") / "runs"
+OUTCOMES = frozenset(outcome.value for outcome in Outcome)
+FINISHED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
 RECORDS, INFO, SPOOL, INDEX = "records.jsonl", "run.json", "spool", "records.idx"
 
 
@@ -60,7 +61,8 @@ class Ledger:
             record = parse(data)
             if not (isinstance(record, dict) and isinstance(record["key"], str)):
                 raise ValueError("not a record")
-            Outcome(record["outcome"])
+            if record["outcome"] not in OUTCOMES:
+                raise ValueError("an outcome of a later version")
         except (ValueError, KeyError, RecursionError):
             self.damaged += 1
             return None
@@ -70,7 +72,7 @@ class Ledger:
 
 def finished(row: Mapping[str, Any]) -> bool:
     """Whether a resumed run leaves this row alone."""
-    return Outcome(row["outcome"]).finished
+    return row["outcome"] in FINISHED
 
 
 def new_run_dir(root: Path) -> Path:

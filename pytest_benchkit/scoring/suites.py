@@ -60,7 +60,6 @@ class ChoiceSuite(Suite):
 class YesNoSuite(Suite):
     """Rows whose field ``answer`` is ``yes`` or ``no``; the reply says which."""
 
-
     def score(self, task: Task, reply: Reply) -> Score:
         return yesno.score(reply.answer, task["answer"], cut=reply.cut)
 

@@ -45,7 +45,8 @@ def test_table_prints_the_numbers_of_the_document(project: Project) -> None:
 
 def test_quieter_and_quieter(project: Project) -> None:
     shown = {}
-    for words in ((), ("-q",), ("-qq",), ("--no-summary",), ("-p", "no:terminal")):
+    modes: list[tuple[str, ...]] = [(), ("-q",), ("-qq",), ("--no-summary",), ("-p", "no:terminal")]
+    for words in modes:
         result = project.run("--bench-model=demo", "bench_sums.py", *words, process=True)
         assert result.ret == 0
         text = result.stdout.str()
@@ -61,10 +62,10 @@ def test_quieter_and_quieter(project: Project) -> None:
 
 def test_missed_rows_are_listed_on_request(project: Project) -> None:
     expected = "MISSED bench_sums.py::sums[[]demo.0-direct-00] - answered -1, expected 0 [[]rule: whole]"
-    for words in (("-rm",), ("-rA",), ("-ra",)):
-        project.run("--bench-model=demo:0", "bench_sums.py", *words).stdout.fnmatch_lines([expected])
-    for words in ((), ("-rs",)):
-        project.run("--bench-model=demo:0", "bench_sums.py", *words).stdout.no_fnmatch_line("MISSED *")
+    for word in ("-rm", "-rA", "-ra"):
+        project.run("--bench-model=demo:0", "bench_sums.py", word).stdout.fnmatch_lines([expected])
+    for word in ("-q", "-rs"):
+        project.run("--bench-model=demo:0", "bench_sums.py", word).stdout.no_fnmatch_line("MISSED *")
 
 
 def test_reason_beside_a_miss_with_v(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

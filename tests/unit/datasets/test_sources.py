@@ -143,7 +143,7 @@ def test_repeated_or_odd_ids_are_faults(hub: HubServer, cache: Path) -> None:
     with pytest.raises(DataError, match="not lower-case words"):
         small(hub, rows=1, origins=(replace(route, read=odd),)).install(ignore)
     with pytest.raises(DataFault):
-        store.check_ids("x", twice([]))
+        store.check_ids("x", [task.id for task in twice([])])
 
 
 def test_next_route_is_tried_and_all_failures_are_told(hub: HubServer, cache: Path) -> None:

@@ -263,6 +263,12 @@ def test_sequential(tmp_path: Path) -> None:
         assert codes(plant(tmp_path, broken).problems) == ["sequential-invalid"], text
 
 
+def test_sequential_is_not_weaker_than_the_bound(tmp_path: Path) -> None:
+    text = "metrics.score = { min = 0.8, confidence = 0.99 }\nsequential = { good = 0.9, bad = 0.8 }"
+    [problem] = plant(tmp_path, entry(text)).problems
+    assert (problem.code, problem.remedy) == ("sprt-weaker-than-confidence", "lower beta to 0.01")
+
+
 def test_defaults_and_duplicates(tmp_path: Path) -> None:
     assert codes(plant(tmp_path, entry(OK, default=False)).problems) == ["no-default"]
     other = 'quant = "q8"\ncheckpoint = "org/n"\ngate = "gsm8k"\n'

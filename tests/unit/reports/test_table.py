@@ -22,7 +22,7 @@ def sweep() -> Row:
             cells.append(cell(n + 3, suite, model))
             for place in range(n):
                 outcome = OUTCOMES[place % len(OUTCOMES)]
-                fields = {"suite": suite, "model": model, "outcome": outcome}
+                fields: Row = {"suite": suite, "model": model, "outcome": outcome}
                 if outcome in ("harness_error", "skipped"):
                     rows.append(row(place, **fields))
                 else:

@@ -22,8 +22,7 @@ from pytest_benchkit.runs.statistics import clustered, estimate, percentile, t_q
     ],
 )
 def test_wilson_interval(right: int, n: int, low: float, high: float) -> None:
-    found = wilson(right / n, n)
-    assert found == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert wilson(right / n, n) == pytest.approx((low, high), abs=5e-5)
 
 
 @pytest.mark.parametrize(
