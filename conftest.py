@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-HOSTED = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST", "BENCHKIT_API_KEY", "BENCHKIT_MODEL", "HF_TOKEN")
+HOSTED = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OLLAMA_HOST",
+    "BENCHKIT_API_KEY",
+    "BENCHKIT_MODEL",
+    "HF_TOKEN",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -60,8 +61,8 @@ class BoundResult:
         }
         for name in ("low", "high", "headroom"):
             number = getattr(self, name)
-            found[name] = None if number is None else float(number)
-        finite = self.value is not None and math.isfinite(self.value)
+            found[name] = None if number is None else as_float(number)
+        finite = self.value is not None and _is_number(self.value)
         found["value"] = self.value if finite else None
         if self.value is not None and not finite:
             found["text"] = repr(self.value)
@@ -73,6 +74,14 @@ def exact(value: float | Decimal) -> Fraction:
     if isinstance(value, float):
         return Fraction(repr(value))
     return Fraction(value)
+
+
+def as_float(number: Fraction) -> float:
+    """The nearest float, the largest one where the number lies beyond."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(sys.float_info.max, number)
 
 
 def thresholds(bound: Bound) -> tuple[Fraction | None, Fraction | None]:
@@ -103,11 +112,15 @@ def compare(
     if value is None or value.value is None:
         reason = value.absent_reason if value is not None else ""
         return failed("metric-missing", "the run has no such metric" + (f" ({reason})" if reason else ""))
-    numbers = [value.value, *value.by_repeat]
-    if any(isinstance(x, bool) or not math.isfinite(x) for x in numbers):
-        bad = next(x for x in numbers if isinstance(x, bool) or not math.isfinite(x))
-        return failed("metric-not-finite", f"{bad!r} is not a finite number", value=value.value, n=value.n)
+    bad = [x for x in (value.value, *value.by_repeat) if not _is_number(x)]
+    if bad:
+        words = f"{bad[0]!r} is not a finite number"
+        return failed("metric-not-finite", words, value=value.value, n=value.n)
     return _compare_numbers(metric, value, bound, combine)
+
+
+def _is_number(value: float) -> bool:
+    return not isinstance(value, bool) and (isinstance(value, int) or math.isfinite(value))
 
 
 def _compare_numbers(metric: str, value: MetricValue, bound: Bound, combine: Combine | None) -> BoundResult:
@@ -200,7 +213,8 @@ def _proof(
     words: str,
 ) -> tuple[str | None, float | None, str]:
     """Whether each side is shown at the asked confidence: (code, limit, words)."""
-    confidence = float(bound.confidence) if bound.confidence is not None else 0.0
+    asked_for = bound.confidence
+    confidence = float(asked_for) if asked_for is not None and asked_for.is_finite() else 0.0
     if not 0.5 < confidence < 1:
         return "confidence-range", None, f"confidence {bound.confidence} is not between 0.5 and 1"
     asked = f"at confidence {bound.confidence}"
@@ -219,7 +233,7 @@ def _proof(
                 return code, limit, f"{words}, but {_why(p, value.n, level, confidence, asked, limit, side)}"
         elif value.by_repeat:
             found = sampling.limit_of_repeats(
-                [float(x) for x in value.by_repeat], confidence, floor=side == "floor"
+                [as_float(exact(x)) for x in value.by_repeat], confidence, floor=side == "floor"
             )
             if found is None:
                 need = sampling.needed_repeats(confidence)
@@ -255,7 +269,7 @@ def _thin(
         if t is None or not 0 < t < 1:
             continue
         h = sampling.half_width(point, value.n)
-        if abs(float(point - t)) < h:
+        if abs(as_float(point - t)) < h:
             return (
                 f"thin: another run of this quality could fall on the other side (sampling error {h:.4f})",
             )
@@ -265,18 +279,18 @@ def _thin(
 def _number(point: Fraction, value: MetricValue) -> int | float:
     if len(value.by_repeat) < 2 and value.value is not None:
         return value.value
-    return int(point) if point.denominator == 1 else float(point)
+    return int(point) if point.denominator == 1 else as_float(point)
 
 
 def _text(number: Fraction) -> str:
     """Six significant digits, without a trailing zero."""
-    return f"{float(number):.6g}"
+    return f"{as_float(number):.6g}"
 
 
 def _said(value: Fraction, threshold: Fraction) -> str:
     """The value with as many digits as make the comparison with the threshold true as printed."""
     for digits in range(6, 18):
-        text = f"{float(value):.{digits}g}"
+        text = f"{as_float(value):.{digits}g}"
         there = Fraction(text)
         if (there < threshold) == (value < threshold) and (there > threshold) == (value > threshold):
             return text

@@ -22,6 +22,8 @@ TASKS = re.compile(
 HEX64 = re.compile(r"[0-9a-f]{64}")
 Combine = Literal["mean", "median", "worst"]
 COMBINE = ("mean", "median", "worst")
+LARGEST_EXPONENT = 400
+"""Beyond binary64 all the same; keeps exact arithmetic on what a file says from taking hours."""
 STATUS = ("measured", "unmeasured")
 
 
@@ -147,7 +149,14 @@ def flag(value: object) -> bool:
 def number(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         raise ValueError("a number without quotes")
-    return Decimal(value)
+    found = Decimal(value)
+    if not found.is_finite() or found == 0:
+        return found if not found.is_finite() else Decimal(0)
+    if found.adjusted() > LARGEST_EXPONENT:
+        return Decimal("Infinity").copy_sign(found)
+    if found.adjusted() < -LARGEST_EXPONENT or len(found.as_tuple().digits) > LARGEST_EXPONENT:
+        raise ValueError("a number that a float can hold")
+    return found
 
 
 def whole(low: int, high: int, words: str) -> Check:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pytest_benchkit.gates.baseline import Reason
-from pytest_benchkit.gates.bounds import BoundResult
+from pytest_benchkit.gates.bounds import BoundResult, as_float
 from pytest_benchkit.gates.problems import Problem, escape
 from pytest_benchkit.gates.result import Counts
 from pytest_benchkit.gates.schema import Entry
@@ -91,7 +91,9 @@ class GateVerdict:
         would = "would have been: " if self.reasons else ""
         for bound in self.bounds:
             room = (
-                f", headroom {float(bound.headroom):.4g}" if bound.ok and bound.headroom is not None else ""
+                f", headroom {as_float(bound.headroom):.4g}"
+                if bound.ok and bound.headroom is not None
+                else ""
             )
             code = "" if bound.code is None else f" [{bound.code}]"
             found.append(f"  {would}{'ok  ' if bound.ok else 'FAIL'} {bound.message}{room}{code}")

@@ -164,6 +164,9 @@ def _open_store(bench: BenchSession) -> dict[str, Any]:
         old = {}
     bench.store = RunStore(path, say=bench.say)
     bench.run_dir = path
+    hook = config.hook.pytest_benchkit_record
+    if hook.get_hookimpls():
+        bench.store.on_record = lambda record: hook(config=config, record=record)
     return old
 
 

@@ -18,7 +18,7 @@ from pytest_benchkit.gates.problems import errors, render
 from pytest_benchkit.gates.runs import Run, Subject, entry_for, gates_of, judge_run
 from pytest_benchkit.gates.subject import Devices, hardware_of_run, probe
 from pytest_benchkit.gates.verdict import GateVerdict
-from pytest_benchkit.plugin.gate_options import GateOptions, is_compat, tree_of
+from pytest_benchkit.plugin.gate_options import GateOptions, is_compat, strict_problems, tree_of
 from pytest_benchkit.plugin.gate_rows import Row, emit, row_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class GateHooks:
                 "\n".join([*foreseen, "run with the pinned values, or with --bench-gate=auto"])
             )
         if is_compat(self.bench.config) and self.tree.entries:
-            self.bench.say("kernels are read in compat mode: judging is the same, reading is more lenient")
+            more = max(0, len(strict_problems(self.bench.config)) - len(self.tree.problems))
+            self.bench.say(f"kernels are read in compat mode; strict reading would add {more} problems")
 
     def _foreseen(self) -> list[str]:
         from pytest_benchkit.gates.params import differences

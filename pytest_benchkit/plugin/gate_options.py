@@ -13,6 +13,7 @@ import pytest
 from pytest_benchkit.errors import UsageProblem
 
 if TYPE_CHECKING:
+    from pytest_benchkit.gates.problems import Problem
     from pytest_benchkit.gates.tree import Tree
 
 MODES = ("auto", "required", "off")
@@ -155,19 +156,28 @@ def shown_root(root: Path, rootpath: Path) -> str:
 def tree_of(config: pytest.Config) -> Tree:
     """The tree of this session, loaded once."""
     if TREE not in config.stash:
-        from pytest_benchkit.gates.suites import rules
-        from pytest_benchkit.gates.tree import load
-
-        root, named = kernels_root(config)
-        config.stash[TREE] = load(
-            root,
-            shown_root(root, config.rootpath),
-            named=named,
-            compat=is_compat(config),
-            rules=rules(lambda: _project_files(config)),
-            recipes=config.rootpath / "recipes",
-        )
+        config.stash[TREE] = _load(config, compat=is_compat(config))
     return config.stash[TREE]
+
+
+def strict_problems(config: pytest.Config) -> list[Problem]:
+    """What strict reading of the tree finds."""
+    return _load(config, compat=False).problems
+
+
+def _load(config: pytest.Config, *, compat: bool) -> Tree:
+    from pytest_benchkit.gates.suites import rules
+    from pytest_benchkit.gates.tree import load
+
+    root, named = kernels_root(config)
+    return load(
+        root,
+        shown_root(root, config.rootpath),
+        named=named,
+        compat=compat,
+        rules=rules(lambda: _project_files(config)),
+        recipes=config.rootpath / "recipes",
+    )
 
 
 def _project_files(config: pytest.Config) -> Iterator[Path]:

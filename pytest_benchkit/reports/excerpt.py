@@ -32,7 +32,9 @@ def excerpt(record: Mapping[str, Any], limit: int = LIMIT) -> str:
         lines.append(f"rule: {_one(record['rule'])}" + _span(record))
     for name in ("extracted", "expected"):
         if record.get(name) is not None:
-            lines.append(f"{name}: {shorten(_one(record[name]), VALUE_LIMIT)}")
+            value = str(record[name])
+            more = "..." if len(value) > VALUE_LIMIT else ""
+            lines.append(f"{name}: {_one(value[:VALUE_LIMIT])}{more}")
     if retries := (record.get("ask") or {}).get("retries"):
         lines.append(
             f"attempts: {1 + len(retries)}, after " + ", ".join(_one(r.get("cause", "")) for r in retries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.conftest import Project
+from tests.integration.conftest import Project, marked
 from tests.support.fakeserver import FakeServer
 
 FUNCTIONS = """
@@ -32,12 +32,6 @@ def test_free(bench_model):
 def test_ordinary():
     pass
 """
-
-
-def marked(text: str) -> str:
-    """The decorator as users write it. It does not stand so in this file: a benchmark session of this
-    repository looks for such lines to find test modules that are its business."""
-    return text.replace("@MARKED(", "@pytest.mark.bench_suite(")
 
 
 @pytest.fixture

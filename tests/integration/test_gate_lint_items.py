@@ -110,4 +110,7 @@ def test_a_project_suite_that_cannot_be_imported_is_not_checked(project: Project
 def test_compat(project: Project) -> None:
     thresholds(project, "metrics.score = { min = 0.6 }\nzzz = 1")
     assert project.run("kernels").ret == 1
+    run = project.run("bench_sums.py", "--bench-model=demo:1", "--bench-kernels-compat", process=True)
+    assert run.ret == 0
+    assert "strict reading would add 0 problems" in run.stdout.str()
     assert project.run("kernels", "--bench-kernels-compat", process=True).ret == 0

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.integration.conftest import Project, answering
+from tests.integration.conftest import Project, answering, marked
 from tests.support.fakeserver import FakeServer
 from tests.support.screen import Terminal, run_in_terminal
 
@@ -61,7 +61,7 @@ PRINTING = """
 import time
 import pytest
 
-@pytest.mark.bench_suite("sums")
+@MARKED("sums")
 def test_tone(bench_task, bench_model):
     print("begin", bench_task.id, end=" ")
     time.sleep(0.05)
@@ -70,7 +70,7 @@ def test_tone(bench_task, bench_model):
 
 
 def test_output_of_tests_is_intact_under_s(project: Project) -> None:
-    (project.pytester.path / "test_tone.py").write_text(PRINTING)
+    (project.pytester.path / "test_tone.py").write_text(marked(PRINTING))
     with FakeServer(answering(0.1)) as server:
         found = in_terminal(project, f"--bench-model=m@{server.url}", "-s", "test_tone.py")
     text = "\n".join(found.screen.text)

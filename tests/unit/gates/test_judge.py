@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_benchkit.gates.baseline import Reason, assemble, resolve
+from pytest_benchkit.gates.classes import HardwareClass
 from pytest_benchkit.gates.judge import judge
 from pytest_benchkit.gates.runs import Subject, judge_run
 from pytest_benchkit.gates.schema import Bound, Entry
-from pytest_benchkit.gates.tree import load
+from pytest_benchkit.gates.tree import Tree, load
 from pytest_benchkit.gates.verdict import GateVerdict, digest, slug, slugs, summary
 from tests.unit.gates.runs import rows_of, run_of
 from tests.unit.gates.trees import RULES, entry, grow, plant
@@ -278,6 +280,29 @@ def test_losing_or_breaking_a_row_never_makes_a_pass(
     broken[place] = {**error, "outcome": "harness_error"}
     if before.verdict != "pass" and rows[place]["outcome"] != "skipped":
         assert _judged(broken, len(rows), allow, bounded).verdict != "pass"
+
+
+@given(st.sampled_from(["gb10", "hopper", "x"]), st.sampled_from([None, "org/m", "org/u", "org/x"]))
+def test_another_subject_s_entry_is_never_given(hardware: str, checkpoint: str | None) -> None:
+    found = resolve(SUBJECTS, "gsm8k", hardware, checkpoint)
+    if isinstance(found, Entry):
+        assert found.hardware == hardware
+        assert checkpoint in (None, found.checkpoint)
+        assert found.measured
+
+
+def _subjects() -> Tree:
+    tree = Tree(Path("kernels"), "kernels")
+    tree.hardware = {name: HardwareClass(name, name) for name in ("gb10", "hopper")}
+    tree.entries = [
+        replace(MADE, default=True, metrics={"score": Bound(min=Decimal("0.5"))}),
+        replace(MADE, checkpoint="org/u", status="unmeasured"),
+        replace(MADE, hardware="hopper", checkpoint="org/u", status="unmeasured"),
+    ]
+    return tree
+
+
+SUBJECTS = _subjects()
 
 
 @pytest.mark.parametrize("compat", [False, True])

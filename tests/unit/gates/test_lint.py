@@ -189,6 +189,8 @@ def test_a_header_inside_a_text_is_none(tmp_path: Path) -> None:
         ("min = nan", ["bound-not-finite"], ["W bound-not-finite"]),
         ("max = inf", ["bound-not-finite"], ["W bound-not-finite"]),
         ("min = 1e400", ["bound-not-finite"], ["W bound-not-finite"]),
+        ("min = 1e999999999", ["bound-not-finite"], ["W bound-not-finite"]),
+        ("max = 1e-999999999", ["wrong-type", "bound-empty"], ["wrong-type", "W bound-empty"]),
         ("min = 9007199254740993", ["bound-not-exact"], ["W bound-not-exact"]),
         ("max = 5, max_spread = 1", ["spread-without-repeats"], []),
         ("min = 5, max = 5, confidence = 0.9", ["confidence-on-pin"], ["confidence-on-pin"]),

@@ -221,6 +221,72 @@ def test_numbers_are_the_decimals_as_written(tmp_path: Path) -> None:
     assert tree.entries[0].plain()["metrics"] == {"score": {"min": "0.1", "noise": "0.0010"}}
 
 
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9/._:-]{0,20}", fullmatch=True)
+LIMITS = st.fixed_dictionaries(
+    {"min": st.decimals(0, 1, places=4)}, optional={"measured": st.decimals(0, 1, places=3)}
+)
+FIELDS = st.fixed_dictionaries(
+    {"quant": NAMES, "checkpoint": NAMES, "metrics": st.dictionaries(WORDS, LIMITS, min_size=1, max_size=3)},
+    optional={
+        "label": NAMES,
+        "note": st.text(st.characters(exclude_categories=["Cs", "Cc"])),
+        "tasks": st.sampled_from(["50", "head:5", "v", "v:5", "v:head:5"]),
+        "repeats": st.integers(1, 100),
+        "combine": st.sampled_from(["mean", "median", "worst"]),
+        "allow_errors": st.integers(0, 9),
+        "param_overrides": st.dictionaries(NAMES, NAMES, max_size=2),
+        "serve_env": st.dictionaries(WORDS, NAMES, max_size=2),
+    },
+)
+
+
+def written(fields: dict[str, Any]) -> str:
+    """The entry as TOML; decimals as written."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{json.dumps(k)} = {text(v)}" for k, v in value.items()) + "}"
+        return str(value) if isinstance(value, (Decimal, int)) else json.dumps(value, ensure_ascii=False)
+
+    pairs = "".join(f"{key} = {text(value)}\n" for key, value in fields.items())
+    return '[[benchmarks]]\ngate = "g"\nstatus = "measured"\ndefault = true\n' + pairs
+
+
+@NO_RESET
+@given(FIELDS)
+def test_loading_and_writing_is_a_fixed_point(tmp_path: Path, fields: dict[str, Any]) -> None:
+    first = load(grow(tmp_path, {"gb10/HARDWARE.toml": "", "gb10/m/BENCH.toml": written(fields)}), "kernels")
+    plain = first.entries[0].plain()
+    again = {key: value for key, value in plain.items() if key not in ("gate", "status", "default")}
+    again["metrics"] = {
+        name: {key: Decimal(text) for key, text in bound.items()} for name, bound in again["metrics"].items()
+    }
+    second = load(grow(tmp_path, {"gb10/m/BENCH.toml": written(again)}), "kernels")
+    assert second.entries[0].plain() == plain
+
+
+@pytest.mark.parametrize(
+    ("tasks", "wanted"),
+    [
+        ("", (None, "all", None)),
+        ("50", (None, "sample", 50)),
+        ("head:50", (None, "head", 50)),
+        ("activitynet-1000", ("activitynet-1000", "all", None)),
+        ("activitynet-1000:50", ("activitynet-1000", "sample", 50)),
+        ("v:head:5", ("v", "head", 5)),
+    ],
+)
+def test_slices(tmp_path: Path, tasks: str, wanted: tuple[object, ...]) -> None:
+    tree = loaded(tmp_path, "gb10/m/BENCH.toml", bound("min = 0.5", extra=f'tasks = "{tasks}"').encode())
+    assert tree.entries[0].wanted == wanted
+
+
+@pytest.mark.parametrize("tasks", ["0", "a b", "head:", "V", "5:5"])
+def test_bad_slices(tmp_path: Path, tasks: str) -> None:
+    tree = loaded(tmp_path, "gb10/m/BENCH.toml", bound("min = 0.5", extra=f'tasks = "{tasks}"').encode())
+    assert "wrong-type" in codes(tree.problems)
+
+
 # ---------------------------------------------------------------------- problems
 
 

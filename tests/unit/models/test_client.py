@@ -122,7 +122,7 @@ def test_waits_double_up_to_eight_seconds(monkeypatch: pytest.MonkeyPatch) -> No
         waits.append(seconds)
 
     monkeypatch.setattr(client_module, "FIRST_WAIT_S", 0.5)
-    monkeypatch.setattr(client_module.asyncio, "sleep", sleep)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     exchange = ask(model(FakeTransport(lambda body: FakeResponse(503, [b"{}"])), retries=7))
     assert exchange.tries == 8
     assert len(exchange.retries) == 7
