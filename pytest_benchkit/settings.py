@@ -1,17 +1,15 @@
 """Every engine setting, once: its type, default, option, environment variable, ini and profile name.
 
-The dataclass :class:`Settings` is the only table. Options, ini twins, ``BENCHKIT_*`` variables, profile
-keys and the option reference are all derived from its fields. :func:`resolve` merges the layers and
-remembers where each value came from.
+The class :class:`Settings` is the only table. Options, ini twins, ``BENCHKIT_*`` variables, profile keys
+and the option reference are all derived from it. :func:`resolve` merges the layers and remembers where
+each value came from. Every pytest run on the machine imports this file, so it generates no code.
 """
 
 from __future__ import annotations
 
-import difflib
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_benchkit.errors import UsageProblem
@@ -82,6 +80,8 @@ def text(raw: object) -> str:
 
 def json_object(raw: object) -> dict[str, Any]:
     if isinstance(raw, str):
+        import json
+
         try:
             raw = json.loads(raw)
         except ValueError:
@@ -125,18 +125,57 @@ def error_budget(raw: object) -> tuple[float, bool]:
     raise ValueError("a number of tasks, or a share such as 10%")
 
 
+class Definition:
+    """One setting as a table row, for whoever makes options, docs or checks from it."""
+
+    __slots__ = ("default", "help", "metavar", "name", "option", "parse", "profile")
+
+    def __init__(
+        self, default: Any, parse: Parse, metavar: str, about: str, profile: bool, option: bool
+    ) -> None:
+        self.name = ""
+        self.default = default
+        self.parse = parse
+        self.metavar = metavar
+        self.help = about
+        self.profile = profile
+        self.option = option
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def flag(self) -> str:
+        return "--bench-" + self.name.replace("_", "-")
+
+    @property
+    def env(self) -> str:
+        return "BENCHKIT_" + self.name.upper()
+
+    @property
+    def ini(self) -> str:
+        return "bench_" + self.name
+
+
 def _setting(
     default: Any, parse: Parse, metavar: str, about: str, *, profile: bool = True, option: bool = True
 ) -> Any:
-    info = {"parse": parse, "metavar": metavar, "help": about, "profile": profile, "option": option}
-    if default == {}:
-        return field(default_factory=dict, metadata=info)
-    return field(default=default, metadata=info)
+    return Definition(default, parse, metavar, about, profile, option)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Resolved engine settings of one model. ``None`` = unset: the field is not sent, the suite decides."""
+    """Resolved engine settings of one model. ``None`` = unset: the field is not sent, the suite decides.
+
+    Takes values by keyword; a setting that is not given has its default.
+    """
+
+    def __init__(self, **values: Any) -> None:
+        for definition in definitions():
+            default = definition.default
+            value = values.pop(definition.name, dict(default) if default == {} else default)
+            setattr(self, definition.name, value)
+        if values:
+            raise TypeError(f"no setting {sorted(values)[0]!r}")
 
     base_url: str | None = _setting(
         None, text, "URL", "where the model is served; /v1 at the end is optional"
@@ -225,38 +264,9 @@ SAMPLING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """One setting as a table row, for whoever makes options, docs or checks from it."""
-
-    name: str
-    default: Any
-    parse: Parse
-    metavar: str
-    help: str
-    profile: bool
-    option: bool
-
-    @property
-    def flag(self) -> str:
-        return "--bench-" + self.name.replace("_", "-")
-
-    @property
-    def env(self) -> str:
-        return "BENCHKIT_" + self.name.upper()
-
-    @property
-    def ini(self) -> str:
-        return "bench_" + self.name
-
-
 def definitions() -> Iterator[Definition]:
-    for f in fields(Settings):
-        default = f.default if f.default is not MISSING else {}
-        info = f.metadata
-        yield Definition(
-            f.name, default, info["parse"], info["metavar"], info["help"], info["profile"], info["option"]
-        )
+    """The rows of the table, in its order."""
+    return (row for row in vars(Settings).values() if isinstance(row, Definition))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +316,8 @@ def check_profile_keys(name: str, table: Mapping[str, object]) -> None:
                 f"{place} holds a secret under {key!r}: remove it and name an environment variable "
                 "with api_key_env"
             )
+        import difflib
+
         near = difflib.get_close_matches(key, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "known keys: " + ", ".join(sorted(known))
         raise UsageProblem(f"{place} has the unknown key {key!r}; {hint}")

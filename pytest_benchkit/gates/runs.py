@@ -48,11 +48,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Subject:
-    """``hardware``: the class of the run, or why there is none. ``checkpoints``: ``--bench-checkpoint`` by
-    model name, ``None`` for every model."""
+    """``hardware``: the class of the run, or why there is none; ``by_model``: of a model that is served
+    elsewhere. ``checkpoints``: ``--bench-checkpoint`` by model name, ``None`` for every model."""
 
     hardware: str | Reason
     checkpoints: Mapping[str | None, str] = field(default_factory=dict)
+    by_model: Mapping[str, str | Reason] = field(default_factory=dict)
+
+    def hardware_of(self, model: str) -> str | Reason:
+        return self.by_model.get(model, self.hardware)
 
 
 def gates_of(tree: Tree, suites: Iterable[str]) -> list[str]:
@@ -81,20 +85,18 @@ def judge_run(tree: Tree, run: Run, subject: Subject, required: Sequence[str] = 
 
 def entry_for(tree: Tree, gate: str, model: str, subject: Subject) -> tuple[Entry, str] | Reason:
     """The entry that holds for a model, and how its checkpoint was told; or why there is none."""
-    if isinstance(subject.hardware, Reason):
-        return subject.hardware
-    if subject.hardware in tree.hardware:
-        claim = checkpoint_of(tree, subject.hardware, gate, model, subject.checkpoints)
+    hardware = subject.hardware_of(model)
+    if isinstance(hardware, Reason):
+        return hardware
+    name, source = model, ""
+    if hardware in tree.hardware:
+        claim = checkpoint_of(tree, hardware, gate, model, subject.checkpoints)
         if isinstance(claim, Reason):
-            has_entries = any(e.gate == gate and e.hardware == subject.hardware for e in tree.entries)
-            if has_entries:
+            if any(e.gate == gate and e.hardware == hardware for e in tree.entries):
                 return claim
-            missing = resolve(tree, gate, subject.hardware, None)
-            return missing if isinstance(missing, Reason) else claim
-        name, source = claim.checkpoint, claim.source
-    else:
-        name, source = model, ""
-    found = resolve(tree, gate, subject.hardware, name)
+        else:
+            name, source = claim.checkpoint, claim.source
+    found = resolve(tree, gate, hardware, name)
     return found if isinstance(found, Reason) else (found, source)
 
 
@@ -102,7 +104,7 @@ def _judge_one(tree: Tree, gate: str, results: Sequence[SuiteResult], subject: S
     first = results[0]
     found = entry_for(tree, gate, first.model, subject)
     if isinstance(found, Reason):
-        hardware = subject.hardware if isinstance(subject.hardware, str) else None
+        hardware = subject.hardware_of(first.model)
         reasons: tuple[Reason, ...] = (found,)
         if found.code != "unmeasured":
             reasons = (Reason("no-subject", "there is no entry for what was measured", found.remedy), found)
@@ -111,7 +113,7 @@ def _judge_one(tree: Tree, gate: str, results: Sequence[SuiteResult], subject: S
             first.suite,
             first.model,
             "not-judged",
-            hardware,
+            hardware if isinstance(hardware, str) else None,
             reasons=reasons,
             planned=first.counts.collected,
             counts=first.counts,

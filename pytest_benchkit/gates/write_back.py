@@ -9,6 +9,8 @@ from typing import Any
 from pytest_benchkit.errors import UsageProblem
 from pytest_benchkit.gates.schema import Bound, Entry
 
+BOM = "\ufeff"
+
 
 def with_bounds(
     text: str, entry: Entry, bounds: Mapping[str, Bound], note: str, *, make_default: bool
@@ -22,14 +24,15 @@ def with_bounds(
         import tomlkit
     except ImportError:
         raise UsageProblem("--write needs the package tomlkit: pip install tomlkit") from None
-    document = tomlkit.parse(text)
+    mark = BOM if text.startswith(BOM) else ""
+    document = tomlkit.parse(text.removeprefix(BOM))
     table: Any = document["benchmarks"]
     mine: Any = table[entry.position]
     mine["status"] = "measured"
     if make_default:
         mine["default"] = True
     kept = entry.note.strip()
-    mine["note"] = tomlkit.string(f"{kept}\n{note}" if kept else note, multiline=True)
+    mine["note"] = tomlkit.string(f"{kept}\n{note}" if kept else note, multiline=bool(kept))
     if "metrics" not in mine:
         mine["metrics"] = tomlkit.table()
     metrics = mine["metrics"]
@@ -38,7 +41,7 @@ def with_bounds(
         for key, value in bound.plain().items():
             inline.append(key, _number(value))
         metrics[name] = inline
-    return tomlkit.dumps(document)
+    return mark + tomlkit.dumps(document)
 
 
 def _number(text: str) -> Any:

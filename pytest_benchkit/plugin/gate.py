@@ -14,14 +14,16 @@ import pytest
 
 from pytest_benchkit.errors import StoreError
 from pytest_benchkit.gates.baseline import Reason
-from pytest_benchkit.gates.problems import errors, render
+from pytest_benchkit.gates.devices import Devices, probe
+from pytest_benchkit.gates.problems import errors, ordered, render
 from pytest_benchkit.gates.runs import Run, Subject, entry_for, gates_of, judge_run
-from pytest_benchkit.gates.subject import Devices, hardware_of_run, probe
+from pytest_benchkit.gates.subject import hardware_of_run
 from pytest_benchkit.gates.verdict import GateVerdict
 from pytest_benchkit.plugin.gate_options import GateOptions, is_compat, strict_problems, tree_of
 from pytest_benchkit.plugin.gate_rows import Row, emit, row_of
 
 if TYPE_CHECKING:
+    from pytest_benchkit.models.profiles import ModelSpec
     from pytest_benchkit.plugin.session import BenchSession
 
 GATE_JSON = "gate.json"
@@ -50,23 +52,31 @@ class GateHooks:
             raise pytest.UsageError("\n".join(map(render, bad)))
         if not bad:
             return
-        hardware = self._subject().hardware
-        mine = errors(self.tree.of_class(hardware)) if isinstance(hardware, str) else []
+        classes = {cls for cls in self._subject().by_model.values() if isinstance(cls, str)}
+        mine = errors(problem for cls in sorted(classes) for problem in self.tree.of_class(cls))
         if mine:
             raise pytest.UsageError(
-                "\n".join([*map(render, mine), "(benchkit gate validate shows all problems)"])
+                "\n".join([*map(render, ordered(mine)), "(benchkit gate validate shows all problems)"])
             )
         self._notice = f"kernels: {len(bad)} errors in other classes; benchkit gate validate shows them"
 
     def _subject(self) -> Subject:
-        bench = self.bench
-        urls = [spec.settings.base_url for spec in bench.specs if spec.settings.base_url]
-        if bench.store is not None:
-            urls += [e["url"] for m in bench.store.info.get("models", []) for e in m.get("endpoints", [])]
-        hardware: str | Reason = Reason("hardware-unknown", "the tree has no class", "add a HARDWARE.toml")
-        if self.tree.hardware or self.options.hardware:
-            hardware = hardware_of_run(self.tree, self.options.hardware, urls, self._probe)
-        return Subject(hardware, self.options.checkpoints)
+        """The class of each model: of this machine, where the model is served here."""
+        asked = self.options.hardware
+        nothing = Reason("hardware-unknown", "the tree has no class", "add a HARDWARE.toml")
+        classes: dict[str, str | Reason] = {}
+        for spec in self.bench.specs:
+            known = self.tree.hardware or asked
+            urls = self._urls(spec)
+            classes[spec.name] = hardware_of_run(self.tree, asked, urls, self._probe) if known else nothing
+        return Subject(asked or nothing, self.options.checkpoints, classes)
+
+    def _urls(self, spec: ModelSpec) -> list[str]:
+        """Where the model is served: as asked, and as found."""
+        store = self.bench.store
+        models = store.info.get("models", []) if store is not None else []
+        found = [e["url"] for m in models if m["name"] == spec.name for e in m.get("endpoints", [])]
+        return found or [url for url in [spec.settings.base_url] if url]
 
     def _probe(self) -> Devices:
         if self._devices is None:

@@ -12,11 +12,12 @@ import pytest
 
 from pytest_benchkit.errors import UsageProblem
 from pytest_benchkit.plugin.gate_options import add_gate_options
-from pytest_benchkit.score import Outcome
 from pytest_benchkit.settings import definitions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pytest_benchkit.score import Outcome
 
 IN_FORCE = ("bench_model", "bench", "bench_replay", "bench_resume")
 
@@ -214,6 +215,8 @@ def outcomes(text: str | None) -> frozenset[Outcome] | None:
     """``--bench-only``: outcome names, ``missed`` (in the denominator, not correct) or ``error``."""
     if text is None:
         return None
+    from pytest_benchkit.score import Outcome
+
     chosen: set[Outcome] = set()
     for word in _words(text):
         if word == "missed":

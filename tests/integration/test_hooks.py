@@ -10,8 +10,12 @@ CONFTEST = """
 from pytest_benchkit import ScriptedModel
 
 
+def answer(request):
+    return str(2 * int(request.messages[-1]["content"].split("+")[-1][:-1]))
+
+
 def pytest_benchkit_models(config):
-    return {"even": lambda: ScriptedModel(lambda request: str(2 * int(request.messages[-1]["content"].split("+")[-1][:-1])))}
+    return {"even": lambda: ScriptedModel(answer)}
 
 
 def pytest_benchkit_record(config, record):

@@ -329,3 +329,48 @@ def test_a_kept_connection_that_the_server_closed_is_no_retry(project: Project) 
     records = project.records()
     assert {r["outcome"] for r in records} == {"correct"}
     assert all("retries" not in r["ask"] for r in records)
+
+
+def test_a_hold_seen_by_one_worker_holds_all(project: Project) -> None:
+    project.suite(40)
+    times: list[float] = []
+    refused: list[float] = []
+
+    async def chat(exchange: Exchange) -> None:
+        now = time.monotonic()
+        times.append(now)
+        if len(times) == 8:
+            refused.append(now)
+            await exchange.json({"error": {"message": "slow down"}}, 429, ["Retry-After: 2"])
+        else:
+            await answering(delay=0.05)(exchange)
+
+    with FakeServer(chat) as server:
+        words = ["--bench-warmup=0", "--bench-inflight=4", "-n", "4", "bench_sums.py"]
+        result = project.run(f"--bench-model=m@{server.url}", *words, process=True)
+    assert result.ret == 0
+    # what was already on its way may still arrive
+    assert [t for t in times if refused[0] + 0.3 < t < refused[0] + 1.8] == []
+    assert server.counts.chat == 41
+
+
+def test_first_token_time_is_that_of_the_first_text(project: Project) -> None:
+    async def chat(exchange: Exchange) -> None:
+        await exchange.open_stream()
+        await exchange.event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]})
+        await asyncio.sleep(0.4)
+        await exchange.event(delta("14"))
+        await asyncio.sleep(0.2)
+        await exchange.event(delta(" apples", finish_reason="stop"))
+        await exchange.event({"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 3}})
+        await exchange.chunk(b"data: [DONE]\n\n")
+        await exchange.end_stream()
+
+    project.suite(4)
+    with FakeServer(chat) as server:
+        run(project, server)
+    for record in project.records():
+        timing = record["timing"]
+        assert 395 <= timing["ttft_ms"] <= 500
+        assert 595 <= timing["e2e_ms"] <= 750
+        assert 8 <= timing["decode_tok_s"] <= 10.2

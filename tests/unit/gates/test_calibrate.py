@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+from bisect import bisect_left
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -153,11 +154,11 @@ def floors(
 @pytest.mark.parametrize("k", [5, 10, 30])
 @pytest.mark.parametrize("row", noise(), ids=lambda row: f"{row['row']}-{row['sd']}")
 def test_false_alarms_stay_below_one_percent(row: dict[str, Any], k: int) -> None:
-    """400 calibrations; the mean over them has a standard error near 0.1 % in the worst row."""
-    found, one = floors(row, k, 400, seed=100 * row["row"] + k)
+    """Worst row when written: 0.75 %, the skewed one."""
+    found, one = floors(row, k, 1000, seed=100 * row["row"] + k)
     fresh = sorted(one() for _ in range(4000))
-    alarms = statistics.fmean(sum(x < floor for x in fresh) / len(fresh) for floor in found)
-    assert alarms < 0.013
+    alarms = statistics.fmean(bisect_left(fresh, floor) / len(fresh) for floor in found)
+    assert alarms < 0.01
 
 
 @pytest.mark.parametrize(

@@ -311,3 +311,12 @@ def test_judging_is_the_same_in_compat(tmp_path: Path, compat: bool) -> None:
     tree = load(root, "kernels", compat=compat, rules=RULES)
     [found] = judge_run(tree, run_of({"correct": 1134, "incorrect": 185}), Subject("gb10"))
     assert found.codes == ["below-floor"]
+
+
+def test_a_model_that_is_served_elsewhere_has_no_class_of_here(tmp_path: Path) -> None:
+    tree = plant(tmp_path, entry(BAR))
+    remote = Reason("hardware-remote", "served elsewhere", "name its class")
+    here = Subject("gb10", by_model={"org/m": "gb10", "far": remote})
+    assert judge_run(tree, run_of({"correct": 1319}), here)[0].verdict == "pass"
+    [far] = judge_run(tree, run_of({"correct": 1319}, model="far"), here)
+    assert far.codes == ["no-subject", "hardware-remote"]

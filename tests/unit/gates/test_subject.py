@@ -9,9 +9,10 @@ import pytest
 
 from pytest_benchkit.gates.baseline import Reason
 from pytest_benchkit.gates.classes import HardwareClass, hardware_of
+from pytest_benchkit.gates.devices import Device, Devices, probe
 from pytest_benchkit.gates.discover import parse
 from pytest_benchkit.gates.problems import Sink
-from pytest_benchkit.gates.subject import Device, Devices, classify, hardware_of_run, is_local, probe
+from pytest_benchkit.gates.subject import classify, hardware_of_run, is_local
 from tests.unit.gates.trees import entry, plant
 
 
