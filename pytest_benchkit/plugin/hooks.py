@@ -16,8 +16,8 @@ import pytest
 
 from pytest_benchkit.errors import BenchkitError, StoreError
 from pytest_benchkit.plugin import running
+from pytest_benchkit.plugin.asked import read_options
 from pytest_benchkit.plugin.collection import BenchFile, TaskItem, is_bench_file
-from pytest_benchkit.plugin.options import read_options
 from pytest_benchkit.plugin.session import STASH, BenchSession
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from pytest_benchkit.engine.plan import NOT_ASKED, Cell, Job, Verdict
 from pytest_benchkit.errors import UsageProblem
 from pytest_benchkit.models.profiles import ModelSpec, resolve_model
-from pytest_benchkit.plugin.options import BenchOptions
+from pytest_benchkit.plugin.asked import BenchOptions
 from pytest_benchkit.plugin.scan import Scan
 
 if TYPE_CHECKING:
