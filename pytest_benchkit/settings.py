@@ -184,7 +184,7 @@ class Settings:
         "auto",
         choice("auto", "openai", "ollama", "llamacpp", "llama-swap", "vllm", "sglang", "lmstudio"),
         "NAME",
-        "server family, if it is not to be found out",
+        "server family: auto (found out), openai, ollama, llamacpp, llama-swap, vllm, sglang, lmstudio",
     )
     api_key_env: str | None = _setting(
         None, text, "NAME", "environment variable that holds the key", option=False
@@ -227,7 +227,10 @@ class Settings:
     seed: int | None = _setting(0, whole(-(2**63), 2**63), "N", "sampling seed")
     max_tokens: int | None = _setting(None, whole(1), "N", "longest reply; default: the suite's, else 16384")
     thinking: str = _setting(
-        "default", choice("default", "on", "off", "low", "medium", "high"), "MODE", "reasoning switch"
+        "default",
+        choice("default", "on", "off", "low", "medium", "high"),
+        "MODE",
+        "reasoning switch: default, on, off, low, medium, high",
     )
     system: str | None = _setting(None, text, "TEXT|@FILE", "system message before the suite's messages")
     context: int | None = _setting(None, whole(1), "N", "window per request, in tokens")
@@ -238,17 +241,20 @@ class Settings:
     )
     ca_file: str | None = _setting(None, text, "FILE", "certificate authority of the server", option=False)
     stream: str = _setting(
-        "auto", choice("auto", "on", "off"), "MODE", "stream replies: auto is on up to 128 in flight"
+        "auto", choice("auto", "on", "off"), "MODE", "stream replies: on, off, auto (on up to 128 in flight)"
     )
     warmup: int = _setting(1, whole(0, 1, "0 or 1"), "0|1", "one tiny request before a model's first task")
     store_prompts: str = _setting(
-        "auto", choice("all", "auto", "none"), "MODE", "prompts kept in records: auto up to 32 KiB"
+        "auto",
+        choice("all", "auto", "none"),
+        "MODE",
+        "prompts in records: all, none, auto (up to 32 KiB)",
     )
     order: str = _setting(
         "expected",
         choice("expected", "collection"),
         "MODE",
-        "dispatch longest expected replies first, or in collection order",
+        "order of asking: expected (longest first, where an earlier run tells), or collection",
         profile=False,
     )
 

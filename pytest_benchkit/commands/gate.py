@@ -267,11 +267,11 @@ def _meaning(code: str) -> str:
 
 
 def _note(runs: Sequence[Any], false_alarm: float) -> str:
-    return (
-        f"Cut by benchkit gate calibrate (false alarm {false_alarm:g}) from {len(runs)} runs: "
-        + ", ".join(run.run_id for run in runs)
-        + "."
-    )
+    import textwrap
+
+    names = ", ".join(run.run_id for run in runs)
+    words = f"Cut by benchkit gate calibrate (false alarm {false_alarm:g}) from {len(runs)} runs: {names}."
+    return textwrap.fill(words, 110, break_long_words=False, break_on_hyphens=False)
 
 
 def _write(tree: Tree, entry: Entry, bounds: dict[str, Bound], note: str) -> None:

@@ -6,6 +6,7 @@ The result is plain data, so that xdist workers get it instead of asking again (
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -60,8 +61,9 @@ class Prepared:
 class Preflight:
     """Prepares the models of a run and keeps what has to be stopped at its end (the local server)."""
 
-    def __init__(self, say: Say, log_folder: Path) -> None:
+    def __init__(self, say: Say, log_folder: Path, names: Sequence[str] = ()) -> None:
         self._say = say
+        self._names = names
         self._logs = log_folder
         self._servers: dict[str, LocalServer] = {}
 
@@ -75,7 +77,7 @@ class Preflight:
             try:
                 prepared.append(self._prepare(spec))
             except BenchkitError as error:
-                problems.append(str(error))
+                problems.append(f"{error}{self._hint(spec)}")
                 continue
             if prepared[-1].kind in ("http", "local") and spec.settings.warmup:
                 lane = build_lane(
@@ -86,6 +88,14 @@ class Preflight:
             self.close()
             raise UsageProblem("\n".join(problems))
         return prepared
+
+    def _hint(self, spec: ModelSpec) -> str:
+        """For a name without an address that no server knows: what it may have been meant to be."""
+        if spec.kind != "http" or spec.origins.get("base_url") != "default" or spec.profile:
+            return ""
+        near = difflib.get_close_matches(spec.name, [*self._names, "demo", "local"], n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        return f". {spec.name} is no profile and no embedded model: {meant}an address goes behind @"
 
     def _prepare(self, spec: ModelSpec) -> Prepared:
         if spec.kind == "demo":

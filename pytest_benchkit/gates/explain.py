@@ -30,7 +30,7 @@ def explain(tree: Tree, entry: Entry, suite: SuiteFacts | None) -> list[str]:
     for metric, bound in sorted((entry.metrics or {}).items()):
         found += [f"  {line}" for line in _bound(metric, bound, n, suite)]
     found += [f"  {render(problem)}" for problem in ordered(problems_of(tree, entry))]
-    found.append(f"  run: {command(entry)}")
+    found.append(f"  run: {command(entry, _model_name(tree, entry))}")
     return found
 
 
@@ -55,10 +55,17 @@ def _bound(metric: str, bound: Bound, n: int | None, suite: SuiteFacts | None) -
         yield f"  {side} at confidence {bound.confidence}: {words}"
 
 
-def command(entry: Entry) -> str:
-    """The full command line of a run that this entry judges."""
+def _model_name(tree: Tree, entry: Entry) -> str:
+    """A name that servers use for the checkpoint, where its MODEL.toml tells one; else the checkpoint."""
+    facts = tree.models.get((entry.hardware, entry.model))
+    names = facts.match_names if facts is not None else ()
+    return next((name for name in names if not any(c in name for c in "*?[")), entry.checkpoint)
+
+
+def command(entry: Entry, model: str) -> str:
+    """The full command line of a run that this entry judges, the model under this name."""
     tasks = f":{entry.tasks}" if entry.tasks else ""
-    words = ["pytest", f"--bench={entry.suite_key}{tasks}", f"--bench-model={entry.checkpoint}"]
+    words = ["pytest", f"--bench={entry.suite_key}{tasks}", f"--bench-model={model}"]
     for name, value in sorted(entry.param_overrides.items()):
         option = FLAGS.get(name) or "--bench-" + name.removeprefix("sampling.").replace("_", "-")
         words.append(f"{option}={value}")

@@ -25,15 +25,18 @@ def with_bounds(
     except ImportError:
         raise UsageProblem("--write needs the package tomlkit: pip install tomlkit") from None
     mark = BOM if text.startswith(BOM) else ""
-    document = tomlkit.parse(text.removeprefix(BOM))
+    windows = text.count("\r\n") == text.count("\n") > 0
+    text = text.removeprefix(BOM)
+    document = tomlkit.parse(text.replace("\r\n", "\n") if windows else text)
     table: Any = document["benchmarks"]
     mine: Any = table[entry.position]
     mine["status"] = "measured"
     if make_default:
         mine["default"] = True
-    kept = entry.note.strip()
-    mine["note"] = tomlkit.string(f"{kept}\n{note}" if kept else note, multiline=bool(kept))
-    if "metrics" not in mine:
+    words = f"{entry.note.strip()}\n{note}".strip()
+    mine["note"] = tomlkit.string(words, multiline="\n" in words)
+    new = "metrics" not in mine
+    if new:
         mine["metrics"] = tomlkit.table()
     metrics = mine["metrics"]
     for name, bound in bounds.items():
@@ -41,7 +44,10 @@ def with_bounds(
         for key, value in bound.plain().items():
             inline.append(key, _number(value))
         metrics[name] = inline
-    return mark + tomlkit.dumps(document)
+    if new and entry.position + 1 < len(table):
+        metrics.add(tomlkit.nl())  # before the next entry
+    written = tomlkit.dumps(document)
+    return mark + (written.replace("\n", "\r\n") if windows else written)
 
 
 def _number(text: str) -> Any:

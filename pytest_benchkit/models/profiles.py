@@ -12,6 +12,8 @@ from pytest_benchkit.errors import UsageProblem
 from pytest_benchkit.settings import Layer, Settings, check_profile_keys, resolve
 
 DEFAULT_URL = "http://localhost:11434"
+ADDRESS = re.compile(r"@((?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/\S*)?)$")
+"""``@host:port`` at the end: an address without its scheme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,12 @@ def resolve_model(
 
 def _split(argument: str) -> tuple[str, str | None]:
     name, at, url = argument.partition("@http")
+    address = ("http" + url) if at else None
+    if not at and (found := ADDRESS.search(argument)):
+        name, address = argument[: found.start()], f"http://{found.group(1)}"
     if not name.strip():
         raise UsageProblem(f"--bench-model={argument!r} names no model; write NAME or NAME@URL")
-    return name.strip(), ("http" + url) if at else None
+    return name.strip(), address
 
 
 def _from_environ(environ: Mapping[str, str]) -> dict[str, object]:

@@ -40,7 +40,7 @@ class BenchFile(pytest.File):
 
     def collect(self) -> Iterator[TaskItem]:
         bench = self.bench
-        for suite_class in bench.scan.suites_in(self.path):
+        for suite_class in self._suites():
             chosen = bench.scan.chosen(suite_class, self.path)
             if not chosen:
                 continue
@@ -51,6 +51,16 @@ class BenchFile(pytest.File):
                 except DataError as error:
                     raise self.CollectError(str(error)) from None
                 yield from self._items(suite, rows, slice_)
+
+    def _suites(self) -> list[type[Suite]]:
+        scan = self.bench.scan
+        try:
+            return scan.suites_in(self.path)
+        except BenchkitError as error:
+            if scan.slices:  # other suites were named: this file is not the matter
+                self.bench.say(f"{error}; passed over")
+                return []
+            raise self.CollectError(str(error)) from None
 
     def _items(self, suite: Suite, rows: list[int], slice_: Any) -> Iterator[TaskItem]:
         ids = suite.index.ids

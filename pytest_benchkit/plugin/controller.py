@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pytest_benchkit.suite import Suite
 
 HARNESS = "direct"
+OTHER_VARIABLES = frozenset({"BENCHKIT_API_KEY", "BENCHKIT_CACHE", "BENCHKIT_MODEL", "BENCHKIT_UVLOOP"})
+ONLY_RUNS = 5
+"""Newest runs in which ``--bench-only`` looks for a row's last outcome."""
 
 
 def start(bench: BenchSession) -> None:
@@ -40,6 +43,7 @@ def start(bench: BenchSession) -> None:
         if HARNESS not in suite.harnesses
     ]
     problems += fetch([*suites, *marked_suites(bench)], bench.say, allowed=options.fetch)
+    _tell_oddities(bench, suites)
     if problems:
         raise UsageProblem("\n".join(problems))
     old = _open_store(bench)
@@ -48,6 +52,25 @@ def start(bench: BenchSession) -> None:
     except BaseException:
         abandon(bench)
         raise
+
+
+def _tell_oddities(bench: BenchSession, suites: list[Suite]) -> None:
+    """What works but is hardly meant: said in a line each."""
+    import difflib
+
+    from pytest_benchkit.settings import definitions
+    from pytest_benchkit.suite import Suite as Base
+
+    if any(spec.kind == "demo" for spec in bench.specs):
+        for suite in suites:
+            if type(suite).sample_replies is Base.sample_replies:
+                bench.say(f"demo: {suite.key} has no sample_replies, so every demo reply is a refusal")
+    known = {definition.env for definition in definitions()} | OTHER_VARIABLES
+    for name in sorted(bench.options.environ):
+        if name.startswith("BENCHKIT_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            bench.say(f"environment: {name} is not known and has no effect{hint}")
 
 
 def marked_suites(bench: BenchSession) -> list[Suite]:
@@ -80,8 +103,11 @@ def fetch(suites: Iterable[Suite], say: Callable[[str], None], *, allowed: bool)
             say(f"{suite.key}: its data is {state.word}; fetching it")
             try:
                 install(say)
-            except BenchkitError as error:
-                problems.append(f"{suite.key}: {error}; or run {command} when online")
+            except BenchkitError:
+                problems.append(
+                    f"{suite.key}: its rows could not be fetched, as told above; run {command} when online, "
+                    f"or leave it out with -k 'not {suite.key}'"
+                )
     return problems
 
 
@@ -93,7 +119,8 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
     store = bench.store
     if store is None:
         raise StoreError("the run folder is not open")
-    bench.preflight = Preflight(bench.say, store.path / "logs")
+    names = [*bench.options.profiles, *bench.registered]
+    bench.preflight = Preflight(bench.say, store.path / "logs", names)
     bench.prepared = bench.preflight.prepare(bench.specs, bench.registered)
     config = bench.config
     named = {f"{s.key}:{s.variant}" if s.variant else s.key: s for s in suites}
@@ -103,6 +130,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         "created_at": old.get("created_at") or now_text(),
         "tool": facts.tool_facts(),
         "argv": [str(word) for word in config.invocation_params.args],
+        "asked": old.get("asked") or bench.asked,
         "rootdir": config.rootpath.name,
         "git": facts.git_facts(config.rootpath),
         "settings": facts.settings_facts(bench.specs),
@@ -171,11 +199,13 @@ def _open_store(bench: BenchSession) -> dict[str, Any]:
 
 
 def _resumed_folder(bench: BenchSession) -> Path:
-    from pytest_benchkit.runs.store import find_run
+    from pytest_benchkit.runs.store import named_run, same_run
 
     config = bench.config
-    name, root = bench.options.resume or "", default_runs_root(config)
-    return find_run(name, root, config.invocation_params.dir, "--bench-resume")
+    root, folder = default_runs_root(config), config.invocation_params.dir
+    if name := bench.options.resume or bench.options.run_dir:
+        return named_run(name, root, folder, "--bench-resume")
+    return same_run(bench.asked, root, "--bench-resume")
 
 
 def abandon(bench: BenchSession) -> None:
@@ -212,6 +242,7 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
             f"the run {store.path.name} measured something else:\n{lines}\n"
             "start a new run, or ask the changed tasks again with --bench-resume-changed=ask"
         )
+    _tell_other_endpoints(bench, old, new)
     stale = {what for what, _ in changed}
     windows = {m["name"]: m.get("window") for m in old.get("models", [])}
     now = {m["name"]: m.get("window") for m in new["models"]}
@@ -222,6 +253,17 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
         if finished(row) or (row["outcome"] == Outcome.SKIPPED and same_window):
             bench.known[key] = row
     return stale
+
+
+def _tell_other_endpoints(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """A served model at another address may be another build: said, and kept beside the numbers."""
+    before = {model["name"]: model.get("endpoints") for model in old.get("models", [])}
+    for model in new["models"]:
+        was, now = before.get(model["name"]), model.get("endpoints")
+        if was and now and was != now:
+            text = f"{model['name']}: rows of {was[0]['url']} and of {now[0]['url']} are in one score"
+            bench.say(text)
+            new["warnings"].append({"code": "endpoint_changed", "text": text, "count": 1})
 
 
 def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:
@@ -241,18 +283,28 @@ def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:
 
 
 def last_outcomes(bench: BenchSession) -> dict[str, str]:
-    """Outcome by key of the newest run that holds rows of these models, for ``--bench-only``.
+    """The last outcome of each row of these models in the newest runs, for ``--bench-only``.
 
-    Raises :class:`UsageProblem` when there is none.
+    A row that a later run did not reach keeps the outcome of the run before. Raises
+    :class:`UsageProblem` when there is no such run.
     """
     from pytest_benchkit.runs.store import read_ledger, runs_newest_first
 
     root = default_runs_root(bench.config)
     names = {spec.name for spec in bench.specs}
+    outcomes: dict[str, str] = {}
+    looked_at: list[str] = []
     for path, info in runs_newest_first(root):
-        if path != bench.run_dir and names & {model["name"] for model in info.get("models", [])}:
-            rows = read_ledger(path).rows
-            if rows:
-                bench.say(f"--bench-only looks at the run {path.name}")
-                return {key: row["outcome"] for key, row in rows.items()}
-    raise UsageProblem(f"--bench-only: no earlier run in {root} holds rows of these models")
+        if path == bench.run_dir or not names & {model["name"] for model in info.get("models", [])}:
+            continue
+        rows = read_ledger(path).rows
+        if rows:
+            looked_at.append(path.name)
+            outcomes = {**{key: row["outcome"] for key, row in rows.items()}, **outcomes}
+        if len(looked_at) == ONLY_RUNS:
+            break
+    if not looked_at:
+        raise UsageProblem(f"--bench-only: no earlier run in {root} holds rows of these models")
+    more = f" and {len(looked_at) - 1} before it" if len(looked_at) > 1 else ""
+    bench.say(f"--bench-only looks at the run {looked_at[0]}{more}")
+    return outcomes

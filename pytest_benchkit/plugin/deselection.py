@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.plugin.collection import TaskItem
+from pytest_benchkit.plugin.planning import job_of_item
 
 if TYPE_CHECKING:
     import pytest
@@ -21,10 +22,10 @@ def deselect_and_order(bench: BenchSession, items: list[pytest.Item]) -> None:
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
-        if isinstance(item, TaskItem):
-            keep = wanted is None or item.job.key in wanted
-        else:
-            keep = _is_about_benchmarks(bench, item)
+        job = job_of_item(item)
+        keep = wanted is None or job is None or job.key in wanted
+        if not isinstance(item, TaskItem):
+            keep = keep and _is_about_benchmarks(bench, item)
         (kept if keep else dropped).append(item)
     if dropped:
         bench.config.hook.pytest_deselected(items=dropped)
@@ -43,11 +44,16 @@ def deselect_and_order(bench: BenchSession, items: list[pytest.Item]) -> None:
 
 
 def _wanted_keys(bench: BenchSession) -> set[str] | None:
+    wanted: set[str] | None = None
+    if bench.replayed is not None:
+        from pytest_benchkit.runs.store import read_ledger
+
+        wanted = set(read_ledger(bench.replayed).rows)
     outcomes = bench.options.only
-    if outcomes is None:
-        return None
-    last = bench.last_outcomes()
-    return {key for key, outcome in last.items() if outcome in outcomes}
+    if outcomes is not None:
+        chosen = {key for key, outcome in bench.last_outcomes().items() if outcome in outcomes}
+        wanted = chosen if wanted is None else wanted & chosen
+    return wanted
 
 
 def _is_about_benchmarks(bench: BenchSession, item: pytest.Item) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,9 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         bench.preflight.close()
     if store is None:
         return
+    if not bench.plan_keys and not store.ledger.rows and len(store.info.get("sessions", [])) <= 1:
+        _remove(bench)  # nothing was planned: an empty run would only be in the way
+        return
     try:
         store.fold_spools(remove=True)
         missing = _close_info(bench)
@@ -28,6 +32,10 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         if missing and reason == "finished" and not session.testsfailed and not session.shouldstop:
             # never green with fewer rows than planned, whatever lost them
             bench.say(f"{len(missing)} planned tasks have no record, the first {missing[0]}")
+            session.testsfailed += 1
+        planned = [store.ledger.rows[key] for key in bench.plan_keys if key in store.ledger.rows]
+        if planned and all(row["outcome"] == "skipped" for row in planned) and not session.testsfailed:
+            bench.say(f"nothing was measured: all {len(planned)} rows were skipped")
             session.testsfailed += 1
         store.write_info()
         store.write_index()
@@ -43,6 +51,15 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
             session.testsfailed += 1
     if session.testsfailed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED  # pytest had settled it before this hook
+
+
+def _remove(bench: BenchSession) -> None:
+    store = bench.store
+    if store is None:
+        return
+    store.close()
+    bench.store = None
+    shutil.rmtree(store.path, ignore_errors=True)
 
 
 def results_of(bench: BenchSession) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from pytest_benchkit.errors import BenchkitError
 from pytest_benchkit.harnesses.direct import MOST_TOKENS, messages_of
 from pytest_benchkit.plugin.options import in_force
 from pytest_benchkit.plugin.selection import rows_of
-from pytest_benchkit.plugin.session import BenchSession, bench_of
+from pytest_benchkit.plugin.session import BenchSession, bench_of, stored_verdict
 from pytest_benchkit.reply import Exchange, Reply
 from pytest_benchkit.score import Outcome, Score
 
@@ -78,6 +78,7 @@ class AskingModel:
             sampling={name: value for name, value in fields.items() if value is not None},
             identity="test",
         )
+        __tracebackhide__ = True  # the user's line is of interest, not ours
         exchange = dispatcher.ask(dispatcher.lanes[self.name], request)
         self._notes.exchange = exchange
         self._notes.messages = list(request.messages)
@@ -112,7 +113,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         jobs, ids = _jobs(bench, marker.args[0], metafunc.function.__name__)
     except BenchkitError as error:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from None
+        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from None
     metafunc.parametrize("bench_task", jobs, ids=ids, indirect=True)
 
 
@@ -127,7 +128,7 @@ def _jobs(bench: BenchSession, key: str, function: str) -> tuple[list[Job], list
         rows = rows_of(slice_, suite.index, suite.key)
         for model in bench.model_names:
             spec = bench.spec(model)
-            cell = bench.function_cell(suite, model, function)
+            cell = bench.function_cell(suite, model, function, slice_)
             slug = spec.slug if spec else PLACEHOLDER
             jobs += [Job(cell, row) for row in rows]
             ids += [f"{slug}-{cell.harness}-{suite.index.ids[row]}" for row in rows]
@@ -206,7 +207,8 @@ def close_record(item: pytest.Item, report: pytest.TestReport, bench: BenchSessi
         is_miss = report.when == "call" and message.startswith(("assert", "AssertionError", "Failed"))
         value = 0.0
         outcome = Outcome.INCORRECT if is_miss else Outcome.HARNESS_ERROR
-        reason = message.splitlines()[0]
+        reason = message.splitlines()[0] if message.strip() else "the test failed"
+    detail = exchange.failure.kind if exchange.failure is not None else "test"
     if notes.score is not None and outcome.counted:
         value = notes.score
         if 0.0 < value < 1.0:
@@ -217,10 +219,11 @@ def close_record(item: pytest.Item, report: pytest.TestReport, bench: BenchSessi
         notes.messages,
         exchange,
         Score(value) if outcome.counted else None,
-        Classified(outcome, None if outcome.counted else "test"),
+        Classified(outcome, None if outcome.counted else detail),
         one_line(reason),
         started=notes.started,
         store_prompts="auto",
         extra=notes.extra,
     )
     bench.sink(record)
+    report.bench = stored_verdict(record).plain()  # type: ignore[attr-defined]

@@ -112,7 +112,12 @@ class BenchHooks:
         except BenchkitError as error:
             raise pytest.UsageError(str(error)) from None
         for number in (signal.SIGTERM, signal.SIGHUP):
-            self._previous[number] = signal.signal(number, _leave)
+            self._previous[number] = signal.signal(number, self._leave)
+
+    def _leave(self, number: int, frame: FrameType | None) -> None:
+        """SIGTERM and SIGHUP act like Ctrl-C, reports included, and exit 128 + n (H-24)."""
+        self.bench.signal = number
+        raise KeyboardInterrupt(signal.Signals(number).name)
 
     # ------------------------------------------------------------------ collection
 
@@ -132,6 +137,8 @@ class BenchHooks:
             return None if bench.scan.wants_file(collection_path) else True
         if collection_path.name in ("conftest.py", "__init__.py"):
             return None
+        if bench.scan.slices:
+            return True  # --bench names suites; test functions over their rows run by path
         return None if _matches(collection_path, MARKED) else True
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -262,11 +269,6 @@ def _contains(path: Path, word: bytes) -> bool:
         return word in path.read_bytes()
     except OSError:
         return False
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP act like Ctrl-C and exit 128 + n (H-24)."""
-    pytest.exit(f"received {signal.Signals(number).name}", returncode=128 + number)
 
 
 def _leave_at_once(number: int, frame: FrameType | None) -> None:

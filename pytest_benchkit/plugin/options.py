@@ -102,9 +102,7 @@ def add_options(parser: pytest.Parser) -> None:
                 definition.flag,
                 dest="bench_set_" + definition.name,
                 metavar=definition.metavar,
-                help=f"{definition.help} (default: {definition.default})"
-                if definition.default not in (None, {})
-                else definition.help,
+                help=definition.help + shown_default(definition.default),
             )
         parser.addini(definition.ini, f"default of {definition.flag}", default=None)
     add_gate_options(parser)
@@ -114,6 +112,14 @@ def add_options(parser: pytest.Parser) -> None:
     )
     parser.addini("bench_fetch", "default of --bench-fetch", default=None)
     parser.addini("bench_strict", "default of --bench-strict", type="bool", default=False)
+
+
+def shown_default(value: object) -> str:
+    if value in (None, {}):
+        return ""
+    if isinstance(value, tuple):  # the error budget: (amount, is it a share)
+        value = f"{value[0]:.0%}".replace("%", "%%") if value[1] else value[0]
+    return f" (default: {value})"
 
 
 def without_value(word: str, following: Sequence[str]) -> str:

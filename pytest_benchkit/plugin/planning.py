@@ -82,10 +82,13 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
     store.write_info()
     models, suites = len(bench.prepared), len({cell["suite"] for cell in plan["cells"]})
     if keys:
-        bench.say(
-            f"{models} model{'s' * (models != 1)} × {suites} suite{'s' * (suites != 1)} = {len(keys)} tasks"
-            + (f", {sum(k in bench.known for k in keys)} already measured" if bench.known else "")
-        )
+        known = sum(key in bench.known for key in keys)
+        more = f", {known} already measured" if known else ""
+        bench.say(f"{_some(models, 'model')} × {_some(suites, 'suite')} = {_some(len(keys), 'task')}{more}")
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def read_plan(bench: BenchSession) -> None:

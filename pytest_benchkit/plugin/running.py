@@ -146,7 +146,7 @@ def report_of(
             nodeid, location, "skipped", "setup", (location[0], location[1] or 0, verdict.reason)
         )
     else:
-        report = _report(nodeid, location, "failed", "setup", f"{nodeid}: {verdict.reason}")
+        report = _report(nodeid, location, "failed", "setup", verdict.reason)
     report.bench = verdict.plain()  # type: ignore[attr-defined]
     if verdict.text:
         report.sections.append(("benchkit", verdict.text))

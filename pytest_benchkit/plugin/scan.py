@@ -38,6 +38,7 @@ class Scan:
         self._names = NameFilter(config.getoption("keyword", "") or "")
         self._loaded: dict[Path, list[type[Suite]]] = {}
         self.passed_over: list[str] = []
+        self.broken: dict[Path, str] = {}
 
     # ------------------------------------------------------------------ files
 
@@ -107,6 +108,10 @@ class Scan:
                 if "defines no suite" not in str(error) or "def test" not in path.read_text("utf-8"):
                     raise UsageProblem(str(error)) from None
                 self._loaded[path] = []
+            except Exception as error:
+                words = f"{path.name} cannot be imported: {type(error).__name__}: {error}"
+                self.broken[path] = words
+                raise UsageProblem(words) from None
         return self._loaded[path]
 
     def chosen(self, suite: type[Suite], path: Path) -> list[Slice | None]:
@@ -138,7 +143,7 @@ class Scan:
         found: list[tuple[type[Suite], Path, list[Slice | None]]] = []
         seen: dict[str, Path] = {}
         for path in dict.fromkeys(p.resolve() for p in paths):
-            for suite in self.suites_in(path):
+            for suite in self._suites_or_none(path):
                 if (other := seen.get(suite.key)) is not None:
                     raise UsageProblem(f"two files define the suite {suite.key!r}: {other} and {path}")
                 seen[suite.key] = path
@@ -147,6 +152,13 @@ class Scan:
         self._refuse_unknown(seen)
         return found
 
+    def _suites_or_none(self, path: Path) -> list[type[Suite]]:
+        """A file that cannot be imported stops no other: collection reports it."""
+        try:
+            return self.suites_in(path)
+        except UsageProblem:
+            return []
+
     def find(self, key: str) -> type[Suite]:
         """The suite of that key: below the paths given, of the project, or installed.
 
@@ -154,11 +166,12 @@ class Scan:
         """
         ref = self.installed.get(key)
         for path in (*self.project_files(), *self._walk(self._config.rootpath), *([ref.path] if ref else [])):
-            for suite in self.suites_in(path):
+            for suite in self._suites_or_none(path):
                 if suite.key == key:
                     return suite
-        known = ", ".join(sorted(self.installed))
-        raise UsageProblem(f"there is no suite {key!r}; installed: {known}")
+        own = [suite.key for path in self._loaded for suite in self._loaded[path]]
+        known = ", ".join(sorted({*own, *self.installed}))
+        raise UsageProblem(f"there is no suite {key!r}; known: {known}")
 
     def _refuse_unknown(self, seen: dict[str, Path]) -> None:
         known = sorted({*seen, *self.installed})
@@ -166,10 +179,13 @@ class Scan:
         for key in self.slices:
             if key in seen or key in self.marked_keys():
                 continue
+            if key in self.installed:
+                words.append(f"--bench={key}: nothing below the given paths is about it; leave the paths out")
+                continue
             near = difflib.get_close_matches(key, known, n=1)
             words.append(
                 f"--bench={key}: no such suite; "
                 + (f"did you mean {near[0]}?" if near else "known: " + ", ".join(known))
             )
         if words:
-            raise UsageProblem("\n".join(words))
+            raise UsageProblem("\n".join([*words, *self.broken.values()]))

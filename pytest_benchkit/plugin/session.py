@@ -48,6 +48,7 @@ class BenchSession:
         self.config = config
         self.options = options
         self.registered = _registered_models(config)
+        self.replayed: Path | None = None
         names = options.models
         if options.replay is not None:
             names = self._replay(options.replay)
@@ -68,7 +69,7 @@ class BenchSession:
                 raise UsageProblem(
                     f"two --bench-model values are both {slug!r} in test names; give one a profile"
                 )
-        self.scan = Scan(config, options.benches, slugs or [PLACEHOLDER])
+        self.scan = Scan(config, self._benches(), slugs or [PLACEHOLDER])
         self.run_dir: Path | None = None
         self.session_number = 0
         self.store: RunStore | None = None
@@ -80,6 +81,8 @@ class BenchSession:
         self.jobs: list[Job] = []
         self.not_asked: dict[str, int] = {}
         self.stop_reason: str | None = None
+        self.signal: int | None = None
+        """The signal that ends this session, other than Ctrl-C's."""
         self.with_installed = False
         self.lengths: dict[str, float] = {}
         self._suites: dict[tuple[type[Suite], str | None], Suite] = {}
@@ -93,10 +96,11 @@ class BenchSession:
     def _replay(self, name: str) -> tuple[str, ...]:
         """Registers each model of a stored run as one that gives its stored replies again."""
         from pytest_benchkit.engine.replay import ReplayModel
-        from pytest_benchkit.runs.store import find_run, read_info
+        from pytest_benchkit.runs.store import named_run, read_info
 
         config = self.config
-        path = find_run(name, default_runs_root(config), config.invocation_params.dir, "--bench-replay")
+        path = named_run(name, default_runs_root(config), config.invocation_params.dir, "--bench-replay")
+        self.replayed = path
         stored = tuple(str(model["name"]) for model in read_info(path).get("models", []))
         names = tuple(model for model in stored if not self.options.models or model in self.options.models)
         if not names:
@@ -110,6 +114,28 @@ class BenchSession:
 
         self.registered.update(dict.fromkeys(names, factory))
         return names
+
+    def _benches(self) -> tuple[str, ...]:
+        """The ``--bench`` values; a replay without any takes the suites of the replayed run."""
+        if self.options.benches or self.replayed is None:
+            return self.options.benches
+        from pytest_benchkit.runs.store import read_info
+
+        return tuple(suite["name"] for suite in read_info(self.replayed).get("suites", []))
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a line asks for, whatever its settings: by this a resume finds its run."""
+        config = self.config
+        paths = [] if self.with_installed else sorted(str(argument) for argument in config.args)
+        return {
+            "models": [spec.name for spec in self.specs],
+            "benches": list(self.options.benches),
+            "paths": paths,
+            "keyword": config.getoption("keyword", "") or "",
+            "markers": config.getoption("markexpr", "") or "",
+            "only": sorted(self.options.only or ()),
+        }
 
     # ------------------------------------------------------------------ names
 
@@ -156,14 +182,19 @@ class BenchSession:
             selection: dict[str, object] = {"kind": "all"}
             if slice_ is not None:
                 selection = slice_.describe(len(suite.index))
+                if (slice_.count or 0) > len(suite.index) and model == self.model_names[0]:
+                    self.say(f"{suite.key} has {len(suite.index)} rows, {slice_.count} were asked for")
             self._cells[key] = Cell(suite, model, selection=selection, variant=suite.variant)
         return self._cells[key]
 
-    def function_cell(self, suite: Suite, model: str, function: str) -> Cell:
+    def function_cell(self, suite: Suite, model: str, function: str, slice_: Slice | None = None) -> Cell:
         """The cell of a test function: its records stand apart from the suite's own (``gsm8k:test_tone``)."""
         key = (suite, model, function)
         if key not in self._function_cells:
-            self._function_cells[key] = Cell(suite, model, variant=function)
+            selection: dict[str, object] = {"kind": "all"}
+            if slice_ is not None:
+                selection = slice_.describe(len(suite.index))
+            self._function_cells[key] = Cell(suite, model, selection=selection, variant=function)
         return self._function_cells[key]
 
     def item_prefix(self, cell: Cell) -> str:
@@ -283,7 +314,7 @@ class BenchSession:
         return self.dispatcher.wait(job)
 
     def last_outcomes(self) -> dict[str, str]:
-        """Outcome by key of the run that ``--bench-only`` looks at."""
+        """The last known outcome of each row, by key, for ``--bench-only``."""
         if self.worker is not None and self.run_dir is not None:
             import json
 

@@ -187,10 +187,12 @@ class BenchTerminal:
             self._line(safe(f"MISSED {report.nodeid} - {report.wasxfail}"))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self) -> Generator[None, object, object]:
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """After everything else is printed: where the numbers are, and how to go on."""
         result = yield
         bench, reporter = self.bench, self.reporter
+        if bench.signal is not None:  # only now: pytest prints no summary for a status that it does not know
+            session.exitstatus = 128 + bench.signal
         if bench.results is None or bench.run_dir is None or reporter is None or reporter.no_summary:
             return result
         from pytest_benchkit.reports.files import RESULTS

@@ -205,29 +205,39 @@ def read_info(path: Path) -> dict[str, Any]:
 
 
 def runs_newest_first(root: Path) -> list[tuple[Path, dict[str, Any]]]:
-    """Every readable run folder below ``root`` with its ``run.json``."""
+    """Every readable run folder below ``root`` with its ``run.json``, by its last session's start."""
     found = []
-    for path in sorted(root.iterdir(), reverse=True) if root.is_dir() else []:
+    for path in root.iterdir() if root.is_dir() else []:
         try:
             found.append((path, read_info(path)))
         except StoreError:
             continue
-    return found
+
+    def last_start(run: tuple[Path, dict[str, Any]]) -> tuple[str, str]:
+        sessions = run[1].get("sessions") or [{}]
+        return str(sessions[-1].get("started_at", "")), run[0].name
+
+    return sorted(found, key=last_start, reverse=True)
 
 
-def find_run(name: str, root: Path, folder: Path, option: str) -> Path:
-    """A run by folder or id; ``""`` is the newest incomplete one, else the newest.
+def named_run(name: str, root: Path, folder: Path, option: str) -> Path:
+    """A run by folder or id. Raises :class:`StoreError` naming the option when there is none."""
+    for path in (folder / name, root / name):
+        if (path / INFO).exists():
+            return Path(os.path.normpath(path))
+    raise StoreError(f"{option}={name}: no run folder of that name here or in {root}")
+
+
+def same_run(asked: Mapping[str, Any], root: Path, option: str) -> Path:
+    """The newest incomplete run that was asked the same, else the newest one that was.
 
     Raises :class:`StoreError` naming the option when there is none.
     """
-    if name:
-        for path in (folder / name, root / name):
-            if (path / INFO).exists():
-                return Path(os.path.normpath(path))
-        raise StoreError(f"{option}={name}: no run folder of that name here or in {root}")
-    runs = runs_newest_first(root)
+    runs = [(path, info) for path, info in runs_newest_first(root) if info.get("asked") == asked]
     if not runs:
-        raise StoreError(f"{option}: there is no earlier run in {root}")
+        raise StoreError(
+            f"{option}: no earlier run in {root} has these models, suites and paths; name one: {option}=RUN"
+        )
     return next((path for path, info in runs if not info.get("complete")), runs[0][0])
 
 

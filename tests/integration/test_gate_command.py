@@ -51,7 +51,7 @@ def test_explain(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = output(capsys, "explain", "sums")
     assert code == 0
     assert "min at confidence 0.9: 10 of 12" in text
-    assert "pytest --bench=sums --bench-model=org/demo --bench-temperature=0.5 --bench-hardware=box" in text
+    assert "pytest --bench=sums --bench-model=m --bench-temperature=0.5 --bench-hardware=box" in text
     code, text = output(capsys, "explain", "sum")
     assert code == 2
     assert "did you mean sums?" in text

@@ -29,6 +29,7 @@ def test_other_bytes_stay(tmp_path: Path, newline: str, mark: str) -> None:
     for line in text.split(newline):
         if line not in ('status = "unmeasured"', 'note = "p"'):
             assert line in after
+    assert f"}}{newline}{newline}[[benchmarks]]" in after
     assert after.startswith(mark + "# head")
     assert after.endswith(second.replace("\n", newline))
     written = plant(tmp_path / "after", after)
