@@ -80,6 +80,8 @@ class Score:
     reason: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.value, (int, float)):
+            raise TypeError(f"a score must be a number from 0 to 1, not {self.value!r}")
         value = float(self.value)
         if not 0.0 <= value <= 1.0:  # also refuses NaN
             raise ValueError(f"a score must be from 0 to 1, not {self.value!r}")

@@ -8,6 +8,7 @@ each value came from. Every pytest run on the machine imports this file, so it g
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,9 @@ from pytest_benchkit.errors import UsageProblem
 Parse = Callable[[object], Any]
 """Turns a raw value (text, or typed TOML) into the setting's; ``ValueError`` says what is allowed."""
 
-UNSET: Any = None
+SECRET_NAME = re.compile(r"api[-_]?key|authorization|secret|passw|bearer|access[-_]?token", re.IGNORECASE)
+HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 
 
 def number(low: float, high: float = math.inf, what: str = "a number") -> Parse:
@@ -38,6 +41,8 @@ def number(low: float, high: float = math.inf, what: str = "a number") -> Parse:
 def whole(low: int, high: int = 2**31, what: str = "a whole number") -> Parse:
     def parse(raw: object) -> int:
         if isinstance(raw, bool) or not isinstance(raw, (int, str)):
+            raise ValueError(what)
+        if isinstance(raw, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", raw):
             raise ValueError(what)
         try:
             value = int(raw)
@@ -84,21 +89,34 @@ def json_object(raw: object) -> dict[str, Any]:
 
         try:
             raw = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValueError("a JSON object") from None
     if not isinstance(raw, dict):
         raise ValueError("a JSON object")
-    for name in ("model", "messages", "stream"):
-        if name in raw:
+    for name in raw:
+        if name in ("model", "messages", "stream"):
             raise ValueError(f"a JSON object without {name!r}, which is ours to set")
+        if SECRET_NAME.search(str(name)):
+            raise ValueError(f"a JSON object without {str(name)[:40]!r}: see api_key_env")
+    import json
+
+    try:
+        json.dumps(raw, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        raise ValueError("a JSON object of plain JSON values") from None
     return raw
 
 
 def header_table(raw: object) -> dict[str, str]:
     if not isinstance(raw, dict) or not all(isinstance(v, str) for v in raw.values()):
         raise ValueError("a table of texts")
-    if any(name.lower() in ("authorization", "x-api-key", "api-key") for name in raw):
-        raise ValueError("headers without a key: name its environment variable with api_key_env")
+    for name, value in raw.items():
+        if SECRET_NAME.search(name):
+            raise ValueError("headers without a key: name its environment variable with api_key_env")
+        if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
+            raise ValueError("header names and values of printable ASCII")
+        if name.lower() in ("content-length", "host", "transfer-encoding", "content-type"):
+            raise ValueError(f"headers without {name}, which is ours to set")
     return {str(name): str(value) for name, value in raw.items()}
 
 

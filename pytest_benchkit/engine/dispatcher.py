@@ -13,15 +13,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.engine import judging, outcome
 from pytest_benchkit.engine.plan import NOT_ASKED, Job, Verdict
+from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
 from pytest_benchkit.harnesses import direct
 from pytest_benchkit.models.limits import Ticket
 from pytest_benchkit.reply import Exchange, Failure, Reply
+from pytest_benchkit.score import Outcome
 
 if TYPE_CHECKING:
     from pytest_benchkit.engine.lane import Lane
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 TICK_S = 0.1
 SCORERS = 16
+SCORING_DEADLINE_S = 120.0
+"""One scorer's time for one reply; what takes longer is an error of the suite's, and the run goes on."""
+INTERRUPTED_WAIT_S = 5.0
 HELD_AT_LEAST, HELD_PER_SLOT = 256, 4
+SCORED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
 HELD_REORDERED = 100_000
 """Verdicts held when tasks run longest first: each is under 1 KB, its record is already on disk."""
 
@@ -65,6 +70,7 @@ class Dispatcher:
         self._queued: set[Job] = set()
         self._running: dict[Job, asyncio.Task[None]] = {}
         self._open: set[Job] = set()  # being asked, or scored
+        self._concluding: set[Job] = set()
         self.changed = threading.Condition()
         self._verdicts: dict[Job, Verdict] = {}
         self._awaited: Job | None = None
@@ -74,7 +80,8 @@ class Dispatcher:
         self.lag_s = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = ScoringPool(SCORERS, self._on_fault)
+        self._reported: dict[Job, Verdict] = {}
         for lane in lanes.values():
             lane.slots.on_free = self._fill
 
@@ -83,7 +90,6 @@ class Dispatcher:
     def start(self) -> None:
         """Starts the loop thread; called when the first job is known."""
         ready = threading.Event()
-        self._pool = ThreadPoolExecutor(SCORERS, "benchkit-score")
         self._thread = threading.Thread(
             target=self._run_loop, args=(ready,), name="benchkit-engine", daemon=True
         )
@@ -97,12 +103,15 @@ class Dispatcher:
     def wait(self, job: Job) -> Verdict:
         """Blocks until this job has a verdict. A job nobody queued is asked now (LA-6).
 
-        Raises what the store raised when records can no longer be written.
+        A row scored once keeps its verdict: an item that runs again (reruns, a path given twice) gets the
+        same. Raises what the store raised when records can no longer be written.
         """
         with self.changed:
+            if (reported := self._reported.get(job)) is not None:
+                return reported
             if job not in self._verdicts:
                 self._awaited = job
-                if job not in self._open and (self._stalled or job not in self._queued):
+                if not self._is_open(job) and (self._stalled or job not in self._queued):
                     self._on_loop(self._hurry, job)
                 while job not in self._verdicts and self._fault is None:
                     self.changed.wait()
@@ -110,6 +119,8 @@ class Dispatcher:
             if self._fault is not None and job not in self._verdicts:
                 raise self._fault
             verdict = self._verdicts.pop(job)
+            if verdict.outcome in SCORED:
+                self._reported[job] = verdict
             stalled = self._stalled and len(self._verdicts) < self._most_held
             if stalled:
                 self._stalled = False
@@ -159,12 +170,13 @@ class Dispatcher:
 
     def close(self, why: str = "closed") -> None:
         """Stops, waits for scoring to finish, closes connections and the loop. May be called twice."""
-        loop, pool, thread = self._loop, self._pool, self._thread
-        if loop is None or pool is None or thread is None:
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
             return
+        interrupted = self._closing is not None
         self.stop(why)
         asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result(30.0)
-        pool.shutdown(wait=True)
+        self._pool.close(INTERRUPTED_WAIT_S if interrupted else SCORING_DEADLINE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         self._loop = None
@@ -199,20 +211,23 @@ class Dispatcher:
 
     def _enqueue(self, jobs: list[Job]) -> None:
         for job in jobs:
-            if job not in self._queued and job not in self._open:
+            if job not in self._queued and not self._is_open(job):
                 self._queued.add(job)
                 self._pending[job.cell.model].append(job)
         self._fill()
 
     def _hurry(self, job: Job) -> None:
         with self.changed:
-            if self._awaited != job or job in self._verdicts or job in self._open:
+            if self._awaited != job or job in self._verdicts or self._is_open(job):
                 return
             if job in self._queued and not self._stalled:
                 return
         self._queued.add(job)
         self._urgent[job.cell.model].append(job)
         self._fill()
+
+    def _is_open(self, job: Job) -> bool:
+        return job in self._open or job in self._concluding
 
     def _fill(self) -> None:
         busy_endpoints: set[str] = set()
@@ -242,10 +257,12 @@ class Dispatcher:
                     self._urgent[awaited.cell.model].append(awaited)
                     self._on_loop(self._fill)
                 return
-            if not lane.slots.try_enter():
+            # tasks that wait for a retry hold no slot, yet a dead server must not collect them all
+            if lane.started - lane.slots.in_use >= lane.slots.capacity or not lane.slots.try_enter():
                 return
             queue.popleft()
             self._queued.discard(job)
+            lane.started += 1
             with self.changed:
                 self._open.add(job)
             self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane))
@@ -264,10 +281,12 @@ class Dispatcher:
             raise
         finally:
             self._running.pop(job, None)
+            lane.started -= 1
             ticket.leave()
-        if self._pool is not None:
-            done = self._pool.submit(self._finish, job, lane, request, exchange, started)
-            done.add_done_callback(self._scored)
+        overdue = asyncio.get_running_loop().call_later(
+            SCORING_DEADLINE_S, self._give_up, job, lane, request, exchange, started
+        )
+        self._pool.submit(self._finish, job, lane, request, exchange, started, overdue)
 
     async def _ask(self, job: Job, lane: Lane, ticket: Ticket) -> tuple[ChatRequest | None, Exchange]:
         """The exchange of one task. What the suite or the model raises becomes its failure, so that the
@@ -279,7 +298,7 @@ class Dispatcher:
             request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
             if lane.model.simulated:
                 request.samples = suite.sample_replies(task)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             failure = Failure("suite_crash", f"{type(error).__name__}: {error}", "suite")
             return request, Exchange(Reply(), failure, tries=0)
         try:
@@ -291,11 +310,43 @@ class Dispatcher:
     # ------------------------------------------------------------------ scoring threads
 
     def _finish(
+        self,
+        job: Job,
+        lane: Lane,
+        request: ChatRequest | None,
+        exchange: Exchange,
+        started: float,
+        overdue: asyncio.TimerHandle,
+    ) -> None:
+        judged = judging.judge(job.cell.suite, job.cell.suite.tasks[job.row], exchange)
+        self._on_loop(overdue.cancel)
+        self._conclude(job, lane, request, exchange, started, judged)
+
+    def _give_up(
         self, job: Job, lane: Lane, request: ChatRequest | None, exchange: Exchange, started: float
     ) -> None:
+        """A scorer that does not return: its row is an error, its thread is left behind."""
+        words = f"the scorer of {job.cell.suite.key} did not return within {SCORING_DEADLINE_S:g} s"
+        self._pool.submit(
+            self._conclude, job, lane, request, exchange, started, judging.Judged(None, crash=words)
+        )
+
+    def _conclude(
+        self,
+        job: Job,
+        lane: Lane,
+        request: ChatRequest | None,
+        exchange: Exchange,
+        started: float,
+        judged: judging.Judged,
+    ) -> None:
+        with self.changed:
+            if job not in self._open:
+                return  # the deadline passed and the scorer returned: the first of them counts
+            self._open.discard(job)
+            self._concluding.add(job)
         suite = job.cell.suite
         task = suite.tasks[job.row]
-        judged = judging.judge(suite, task, exchange)
         classified = outcome.classify(exchange, judged.score, extracts=suite.extracts, crash=judged.crash)
         reason = outcome.reason(classified, judged.score, exchange.failure, exchange.reply, judged.crash)
         flags = [*judged.flags, *(judged.score.flags if judged.score else ())]
@@ -331,17 +382,17 @@ class Dispatcher:
         )
         self._deliver(job, verdict)
 
-    def _scored(self, future: Future[None]) -> None:
+    def _on_fault(self, error: BaseException) -> None:
         """A scoring thread that raised could not write its record: the run ends with the reason."""
-        error = future.exception()
-        if error is not None:
-            with self.changed:
-                self._fault = self._fault or error
-                self.changed.notify_all()
+        with self.changed:
+            self._fault = self._fault or error
+            self.changed.notify_all()
+        self._on_loop(self._stop_on_loop, str(error), threading.Event())
 
     def _deliver(self, job: Job, verdict: Verdict) -> None:
         with self.changed:
             self._open.discard(job)
+            self._concluding.discard(job)
             self._verdicts[job] = verdict
             if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
                 self.changed.notify_all()

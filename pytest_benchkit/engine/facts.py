@@ -57,7 +57,7 @@ def prompt_sha256(suite: Suite) -> str:
     for task in list(tasks)[::step]:
         try:
             prompt: object = suite.prompt(task)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             prompt = f"{type(error).__name__}"
         digest.update(json.dumps(prompt, sort_keys=True, default=str).encode("utf-8", "backslashreplace"))
     return digest.hexdigest()

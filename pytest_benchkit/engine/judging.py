@@ -32,11 +32,11 @@ def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
     started = time.perf_counter()
     try:
         return Judged(_scored(suite, task, visible(reply)))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         words = f"{type(error).__name__}: {error}"
         try:
             expected = _scored(suite, task, Reply.of(HARMLESS)).expected
-        except Exception:
+        except (Exception, SystemExit):
             return Judged(None, crash=f"the scorer of {suite.key} raised {words}")
         return Judged(
             Score(0.0, expected=expected, rule="none", reason=f"the reply broke the scorer: {words}"),

@@ -47,6 +47,8 @@ class Lane:
         self.endpoint = endpoint or name
         self.window = window
         self.stopped: str | None = None
+        self.started = 0
+        """Tasks being asked, those that wait for a retry included."""
         self._say = say
         self._successes = 0
         self._refusals = 0

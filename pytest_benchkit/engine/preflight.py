@@ -68,9 +68,16 @@ class Preflight:
         self._servers: dict[str, LocalServer] = {}
 
     def prepare(
-        self, specs: Sequence[ModelSpec], registered: Mapping[str, Callable[[], Model]]
+        self,
+        specs: Sequence[ModelSpec],
+        registered: Mapping[str, Callable[[], Model]],
+        *,
+        warm: bool = True,
     ) -> list[Prepared]:
-        """Raises :class:`UsageProblem` naming every model that cannot be used."""
+        """Finds the models and, unless nothing will be asked, warms them up.
+
+        Raises :class:`UsageProblem` naming every model that cannot be used.
+        """
         prepared: list[Prepared] = []
         problems: list[str] = []
         for spec in specs:
@@ -79,7 +86,7 @@ class Preflight:
             except BenchkitError as error:
                 problems.append(f"{error}{self._hint(spec)}")
                 continue
-            if prepared[-1].kind in ("http", "local") and spec.settings.warmup:
+            if prepared[-1].kind in ("http", "local") and spec.settings.warmup and warm:
                 lane = build_lane(
                     spec, prepared[-1], share=1, hold=SharedHold(), say=self._say, registered=registered
                 )

@@ -23,7 +23,9 @@ def with_bounds(
     try:
         import tomlkit
     except ImportError:
-        raise UsageProblem("--write needs the package tomlkit: pip install tomlkit") from None
+        raise UsageProblem(
+            "--write needs the package tomlkit: pip install 'pytest-benchkit[calibrate]'"
+        ) from None
     mark = BOM if text.startswith(BOM) else ""
     windows = text.count("\r\n") == text.count("\n") > 0
     text = text.removeprefix(BOM)

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_benchkit.models import jsonlib, stopwatch
 from pytest_benchkit.models.channels import Channels
 from pytest_benchkit.models.faults import failure_of_body, failure_of_error, retry_after
-from pytest_benchkit.models.shapes import error_of, not_a_reply, texts
+from pytest_benchkit.models.shapes import error_of, is_reply, not_a_reply, texts
 from pytest_benchkit.models.sse import BOM, ErrorData, EventReader
 from pytest_benchkit.models.thinking import AUTO, Tags
 from pytest_benchkit.models.transcript import Transcript
@@ -229,7 +229,7 @@ class ChatStream:
         reply.timing.end_ms = max(0.0, (at - t0) * 1000.0)
         if self.generated:
             reply.timing.e2e_ms = reply.timing.end_ms
-        if not self.failed and not self.oversize and not (isinstance(value, dict) and value.get("choices")):
+        if not self.failed and not self.oversize and not is_reply(value):
             return reply, not_a_reply(body, content_type)
         return reply, self._verdict(reply, content_type)
 

@@ -299,7 +299,11 @@ class HttpModel:
             timing.connect_ms = round(response.connect_s * 1000, 3)
         if (late := self._lag() - lag) > 0:
             timing.client_lag_ms = round(late * 1000, 3)
-        return Attempt(reply, failure, status, headers.get("x-request-id"), sent_at, param)
+        if self._secret and self._secret in f"{reply.text}{reply.thinking}":  # a server may echo anything
+            for name in ("text", "answer", "thinking"):
+                setattr(reply, name, self._masked(getattr(reply, name)))
+        request_id = headers.get("x-request-id")
+        return Attempt(reply, failure, status, request_id and self._masked(request_id)[:200], sent_at, param)
 
     def _masked(self, words: str) -> str:
         return words.replace(self._secret, "***") if self._secret else words

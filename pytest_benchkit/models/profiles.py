@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from pytest_benchkit.errors import UsageProblem
-from pytest_benchkit.settings import Layer, Settings, check_profile_keys, resolve
+from pytest_benchkit.settings import HEADER_VALUE, Layer, Settings, check_profile_keys, resolve
 
 DEFAULT_URL = "http://localhost:11434"
 ADDRESS = re.compile(r"@((?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/\S*)?)$")
@@ -76,6 +77,8 @@ def resolve_model(
         return ModelSpec(kind="registered", served_id=name, **common)
     elif word in ("demo", "local") and url is None:
         return ModelSpec(kind=word, served_id=name, argument=rest or None, **common)
+    if settings.ca_file is not None and not Path(settings.ca_file).is_file():
+        raise UsageProblem(f"{origins['ca_file']} names {settings.ca_file}, which is no file")
     base_url, from_openai = _base_url(settings, environ)
     key, key_origin = _api_key(settings, environ, base_url, from_openai)
     return ModelSpec(
@@ -86,6 +89,8 @@ def resolve_model(
 def _split(argument: str) -> tuple[str, str | None]:
     name, at, url = argument.partition("@http")
     address = ("http" + url) if at else None
+    if not at and "://" in argument:
+        raise UsageProblem(f"--bench-model={argument!r}: an address must be http:// or https://")
     if not at and (found := ADDRESS.search(argument)):
         name, address = argument[: found.start()], f"http://{found.group(1)}"
     if not name.strip():
@@ -118,6 +123,8 @@ def _base_url(settings: Settings, environ: Mapping[str, str]) -> tuple[str, bool
         raise UsageProblem(
             "the base URL holds user info; remove it and name an environment variable with api_key_env"
         )
+    if parts.query or parts.fragment:
+        raise UsageProblem("the base URL has a query or a fragment; give the address alone")
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_ok:
         raise UsageProblem(f"the base URL {root!r} is not an http(s) URL with a host")
     return root, from_openai
@@ -136,4 +143,9 @@ def _api_key(
         name = "BENCHKIT_API_KEY"
     elif environ.get("OPENAI_API_KEY") and (from_openai or urlsplit(base_url).hostname == "api.openai.com"):
         name = "OPENAI_API_KEY"
-    return (environ[name], name) if name else (None, None)
+    if name is None:
+        return None, None
+    key = environ[name].strip()
+    if not key or not HEADER_VALUE.fullmatch(key):
+        raise UsageProblem(f"the environment variable {name} holds no usable key: printable ASCII is needed")
+    return key, name

@@ -40,6 +40,15 @@ def texts(value: Any, depth: int = 4) -> tuple[str, str]:
     return texts(next((value[name] for name in names if value.get(name)), None), depth - 1)
 
 
+def is_reply(value: Any) -> bool:
+    """Whether a whole body has a first choice that says anything, if only nothing (O-5)."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, dict):
+        return False
+    return isinstance(first.get("message") or first.get("delta"), dict) or isinstance(first.get("text"), str)
+
+
 def error_of(value: Any, data: bytes) -> Any:
     """The error in the data of an error event; its bare text when it is not JSON."""
     if isinstance(value, dict) and value.get("error"):

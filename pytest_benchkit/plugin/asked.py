@@ -48,6 +48,8 @@ def read_options(config: pytest.Config) -> BenchOptions:
     verbose = get("bench_verbose")
     if verbose not in (None, "missed", "all"):
         raise UsageProblem(f"--bench-verbose={verbose}: it takes missed or all")
+    if get("bench_run_dir") == "":
+        raise UsageProblem("--bench-run-dir is empty; name a folder")
     names = [d.name for d in definitions()]
     ini: dict[str, object] = {}
     for d in definitions():

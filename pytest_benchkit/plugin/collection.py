@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.engine.plan import Cell, Job
-from pytest_benchkit.errors import BenchkitError, DataError
+from pytest_benchkit.errors import BenchkitError, DataError, StoreError
 from pytest_benchkit.plugin.selection import rows_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class BenchFile(pytest.File):
             return scan.suites_in(self.path)
         except BenchkitError as error:
             if scan.slices:  # other suites were named: this file is not the matter
-                self.bench.say(f"{error}; passed over")
+                self.bench.notes.append(f"{error}; passed over")
                 return []
             raise self.CollectError(str(error)) from None
 
@@ -92,7 +92,11 @@ class TaskItem(pytest.Item):
         from pytest_benchkit.plugin.running import raise_verdict
         from pytest_benchkit.plugin.session import bench_of
 
-        raise_verdict(bench_of(self.config).verdict_of(self))
+        try:
+            verdict = bench_of(self.config).verdict_of(self)
+        except StoreError as error:
+            pytest.exit(str(error), returncode=3)
+        raise_verdict(verdict)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         if isinstance(excinfo.value, (MissedRow, RowError, BenchkitError)):

@@ -121,7 +121,8 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         raise StoreError("the run folder is not open")
     names = [*bench.options.profiles, *bench.registered]
     bench.preflight = Preflight(bench.say, store.path / "logs", names)
-    bench.prepared = bench.preflight.prepare(bench.specs, bench.registered)
+    warm = not old.get("complete")  # a finished run has nothing to ask
+    bench.prepared = bench.preflight.prepare(bench.specs, bench.registered, warm=warm)
     config = bench.config
     named = {f"{s.key}:{s.variant}" if s.variant else s.key: s for s in suites}
     new: dict[str, Any] = {
@@ -247,12 +248,23 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
     windows = {m["name"]: m.get("window") for m in old.get("models", [])}
     now = {m["name"]: m.get("window") for m in new["models"]}
     for key, row in store.ledger.rows.items():
-        if row["suite"] in stale or row["model"] in stale:
+        if row["suite"] in stale or row["model"] in stale or _gone(bench, row):
+            bench.stale.add(key)
             continue
         same_window = windows.get(row["model"]) == now.get(row["model"])
         if finished(row) or (row["outcome"] == Outcome.SKIPPED and same_window):
             bench.known[key] = row
+    if bench.stale:
+        text = f"{len(bench.stale)} stored rows measured something else and are left out"
+        bench.say(text)
+        new["warnings"].append({"code": "stale", "text": text, "count": len(bench.stale)})
     return stale
+
+
+def _gone(bench: BenchSession, row: Mapping[str, Any]) -> bool:
+    """Whether a stored row's task is no longer in its suite's data."""
+    ids = bench.task_ids(row["suite"])
+    return ids is not None and row["task_id"] not in ids
 
 
 def _tell_other_endpoints(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

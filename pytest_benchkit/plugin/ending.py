@@ -70,8 +70,26 @@ def results_of(bench: BenchSession) -> dict[str, Any] | None:
     if bench.results is None and store is not None:
         store.fold_spools()
         _close_info(bench)
-        bench.results = build(store.info, list(store.ledger.rows.values()), bench.suite_metrics())
+        bench.results = build(store.info, counted_rows(bench), bench.suite_metrics())
     return bench.results
+
+
+def counted_rows(bench: BenchSession) -> list[dict[str, Any]]:
+    """The rows that the tables are about: this session's plan, and what earlier sessions of the run
+    measured of the same. Rows of data, prompts or models that have changed since stay in the store."""
+    store = bench.store
+    if store is None:
+        return []
+    planned = set(bench.plan_keys)
+    cells = {(cell["suite"], cell["model"]) for cell in store.info.get("plan", {}).get("cells", [])}
+    mine = {(row["suite"], row["model"]) for key, row in store.ledger.rows.items() if key in planned}
+    return [
+        row
+        for key, row in store.ledger.rows.items()
+        if key in planned
+        or key in bench.known
+        or ((row["suite"], row["model"]) in cells - mine and key not in bench.stale)
+    ]
 
 
 def _close_info(bench: BenchSession) -> list[str]:
@@ -86,8 +104,8 @@ def _close_info(bench: BenchSession) -> list[str]:
     reason = bench.stop_reason or ("refused" if missing else "finished")
     info = store.info
     info["complete"] = bool(keys) and not missing and not open_rows and reason == "finished"
-    planned = info.get("plan", {}).get("tasks", 0)
-    info["not_asked"] = {reason: planned - _held(bench)} if planned > _held(bench) else {}
+    planned, held = info.get("plan", {}).get("tasks", 0), len(counted_rows(bench))
+    info["not_asked"] = {reason: planned - held} if planned > held else {}
     if info.get("sessions"):
         info["sessions"][-1].update(ended_at=now_text(), reason=reason)
     _model_ends(bench)
@@ -96,12 +114,6 @@ def _close_info(bench: BenchSession) -> list[str]:
 
 def _settled(row: dict[str, Any]) -> bool:
     return finished(row) or row["outcome"] == "skipped"
-
-
-def _held(bench: BenchSession) -> int:
-    """How many planned rows have a record."""
-    store = bench.store
-    return len(store.ledger.rows) if store is not None else 0
 
 
 def _model_ends(bench: BenchSession) -> None:

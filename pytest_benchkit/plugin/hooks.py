@@ -6,7 +6,6 @@ import gc
 import os
 import re
 import signal
-import sys
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
@@ -23,7 +22,7 @@ from pytest_benchkit.plugin.session import STASH, BenchSession
 if TYPE_CHECKING:
     pass
 
-OURS = b"pytest_benchkit"
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MARKED = re.compile(rb"^\s*@pytest\.mark\.bench_suite\(|^pytestmark\b.*bench_suite", re.M)
 """A test module with functions for a benchmark session; anything else in it may be anything."""
 
@@ -92,14 +91,14 @@ class BenchHooks:
     @property
     def _asks_here(self) -> bool:
         """Whether items run in this process: not on a controller that has workers, not when collecting."""
-        return not self.bench.config.option.collectonly and not self.bench.distributed
+        return not self.bench.dry and not self.bench.distributed
 
     # ------------------------------------------------------------------ start
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         bench = self.bench
-        if bench.worker is not None or bench.config.option.collectonly:
+        if bench.worker is not None or bench.dry:
             return
         from pytest_benchkit.plugin import controller
 
@@ -111,12 +110,16 @@ class BenchHooks:
                 prepare_workers(bench)
         except BenchkitError as error:
             raise pytest.UsageError(str(error)) from None
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in SIGNALS:
             self._previous[number] = signal.signal(number, self._leave)
 
     def _leave(self, number: int, frame: FrameType | None) -> None:
-        """SIGTERM and SIGHUP act like Ctrl-C, reports included, and exit 128 + n (H-24)."""
-        self.bench.signal = number
+        """SIGTERM and SIGHUP act like Ctrl-C, reports included, and exit 128 + n; a second signal of any
+        kind leaves at once (H-24)."""
+        for each in SIGNALS:
+            signal.signal(each, _leave_at_once)
+        if number != signal.SIGINT:
+            self.bench.signal = number
         raise KeyboardInterrupt(signal.Signals(number).name)
 
     # ------------------------------------------------------------------ collection
@@ -143,7 +146,7 @@ class BenchHooks:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         bench = self.bench
-        if not is_bench_file(file_path, bench.scan.patterns) or not _contains(file_path, OURS):
+        if not is_bench_file(file_path, bench.scan.patterns):
             return None
         collector: pytest.Collector = BenchFile.from_parent(parent, path=file_path, bench=bench)
         return collector
@@ -159,7 +162,9 @@ class BenchHooks:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         bench = self.bench
-        if bench.config.option.collectonly:
+        for note in dict.fromkeys(bench.notes):
+            bench.say(note)
+        if bench.dry:
             return
         bench.jobs = [item.job for item in session.items if isinstance(item, TaskItem)]
         if bench.scan.passed_over and bench.worker is None and bench.config.get_verbosity() >= 0:
@@ -231,19 +236,20 @@ class BenchHooks:
         if self._gc_threshold is not None:
             # what is frozen stays so: pytest's last collections would walk the dying session many times
             gc.set_threshold(*self._gc_threshold)
-        if bench.config.option.collectonly:
+        if bench.dry:
             return
-        if bench.worker is None and bench.stop_reason == "interrupted":
-            signal.signal(signal.SIGINT, _leave_at_once)
         if bench.dispatcher is not None:
             bench.dispatcher.close()
         if bench.worker is not None:
             return
         from pytest_benchkit.plugin import ending
 
+        ending.finish(bench, session)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
-        ending.finish(bench, session)
 
 
 class RowLoop:
@@ -264,14 +270,7 @@ def _matches(path: Path, pattern: re.Pattern[bytes]) -> bool:
         return False
 
 
-def _contains(path: Path, word: bytes) -> bool:
-    try:
-        return word in path.read_bytes()
-    except OSError:
-        return False
-
-
 def _leave_at_once(number: int, frame: FrameType | None) -> None:
-    """A second Ctrl-C: the journal is whole at any byte, so nothing has to be tidied."""
-    sys.stderr.write("\nbench: left at once; go on with --bench-resume\n")
-    os._exit(130)
+    """The journal is whole at any byte, so nothing has to be tidied."""
+    os.write(2, b"\nbench: left at once; go on with --bench-resume\n")
+    os._exit(128 + number)

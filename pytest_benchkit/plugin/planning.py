@@ -38,11 +38,13 @@ def make_plan(items: list[pytest.Item]) -> dict[str, Any]:
     """``keys``: the record key of each item in order, null for other tests; ``cells``: counts per cell."""
     keys: list[str | None] = []
     cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    seen: set[str] = set()
     for item in items:
         job = job_of_item(item)
         keys.append(job.key if job else None)
-        if job is None:
+        if job is None or job.key in seen:  # a path given twice plans its rows once
             continue
+        seen.add(job.key)
         cell = job.cell
         axes = (cell.name, cell.model, cell.harness, cell.perturbation)
         entry = cells.get(axes)
@@ -69,12 +71,18 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
     store = bench.store
     if store is None:
         return
-    keys = [key for key in plan["keys"] if key is not None]
+    keys = list(dict.fromkeys(key for key in plan["keys"] if key is not None))
     bench.plan_keys = plan["keys"]
     old = store.info.get("plan", {})
     axes = ("suite", "model", "harness", "perturbation")
+    chosen = set(keys)
     mine = {tuple(cell[a] for a in axes) for cell in plan["cells"]}
     kept = [cell for cell in old.get("cells", []) if tuple(cell[a] for a in axes) not in mine]
+    for cell in plan["cells"]:  # rows that earlier sessions planned beside these
+        cell["planned"] += sum(
+            row["suite"] == cell["suite"] and row["model"] == cell["model"] and key not in chosen
+            for key, row in bench.known.items()
+        )
     cells = [*plan["cells"], *kept]
     digest = hashlib.sha256("\n".join(keys).encode()).hexdigest()
     tasks = sum(cell["planned"] for cell in cells)

@@ -16,6 +16,7 @@ from pytest_benchkit.errors import SuiteError, UsageProblem
 from pytest_benchkit.plugin.collection import is_bench_file
 from pytest_benchkit.plugin.selection import NameFilter, Slice, parse_slice
 from pytest_benchkit.registry import SuiteRef, installed_suites, load_suites
+from pytest_benchkit.task import TaskSource
 
 if TYPE_CHECKING:
     from pytest_benchkit.suite import Suite
@@ -96,23 +97,39 @@ class Scan:
     # ------------------------------------------------------------------ suites
 
     def suites_in(self, path: Path) -> list[type[Suite]]:
-        """The suites of a file, imported once. A file with functions only has none, nor has a file that
-        only shares the name pattern with ours."""
+        """The suites of a file, imported once; a file that only shares the name pattern has none.
+
+        Raises :class:`UsageProblem` when the file cannot be used, and again when it is asked again.
+        """
         path = path.resolve()
-        if path not in self._loaded and b"pytest_benchkit" not in path.read_bytes():
-            self._loaded[path] = []
         if path not in self._loaded:
+            if path in self.broken:
+                raise UsageProblem(self.broken[path])
             try:
-                self._loaded[path] = load_suites(path)
-            except SuiteError as error:
-                if "defines no suite" not in str(error) or "def test" not in path.read_text("utf-8"):
-                    raise UsageProblem(str(error)) from None
-                self._loaded[path] = []
-            except Exception as error:
-                words = f"{path.name} cannot be imported: {type(error).__name__}: {error}"
-                self.broken[path] = words
-                raise UsageProblem(words) from None
+                self._loaded[path] = self._load(path)
+            except UsageProblem as error:
+                self.broken[path] = str(error)
+                raise
         return self._loaded[path]
+
+    def _load(self, path: Path) -> list[type[Suite]]:
+        text = path.read_bytes()
+        try:
+            suites = load_suites(path)
+        except SuiteError as error:
+            if "defines no suite" not in str(error) or b"def test" in text or b"pytest_benchkit" not in text:
+                suites = []
+            else:
+                raise UsageProblem(str(error)) from None
+        except (Exception, SystemExit) as error:
+            raise UsageProblem(f"{path.name} cannot be imported: {type(error).__name__}: {error}") from None
+        for suite in suites:
+            for source in (suite.data, *suite.variants.values()):
+                if not isinstance(source, TaskSource):
+                    raise UsageProblem(
+                        f"{path.name}: the data of {suite.key} is {source!r}, not a source of rows"
+                    )
+        return suites
 
     def chosen(self, suite: type[Suite], path: Path) -> list[Slice | None]:
         """The slices of a suite that this session runs; ``[None]`` is the whole of it, ``[]`` nothing."""

@@ -75,6 +75,8 @@ class BenchSession:
         self.store: RunStore | None = None
         self.spool: Journal | None = None
         self.known: dict[str, dict[str, Any]] = {}
+        self.stale: set[str] = set()
+        """Keys of stored rows that measured something else than today's suites and models."""
         self.prepared: list[Prepared] = []
         self.preflight: Preflight | None = None
         self.dispatcher: Dispatcher | None = None
@@ -90,7 +92,10 @@ class BenchSession:
         self._function_cells: dict[tuple[Suite, str, str], Cell] = {}
         self.plan_keys: list[str | None] = []
         self.said: list[str] = []
+        self.notes: list[str] = []
+        """Lines for after collection: during it pytest captures whatever is printed."""
         self.results: dict[str, Any] | None = None
+        self._task_ids: dict[str, frozenset[str]] = {}
         self._relays: dict[Path, Any] = {}
 
     def _replay(self, name: str) -> tuple[str, ...]:
@@ -146,6 +151,12 @@ class BenchSession:
         return value
 
     @property
+    def dry(self) -> bool:
+        """Whether nothing is to be asked: items are only collected, or their fixtures only planned."""
+        option = self.config.option
+        return any(getattr(option, name, False) for name in ("collectonly", "setupplan", "setuponly"))
+
+    @property
     def distributed(self) -> bool:
         """Whether this is the controller of a session whose items run in xdist workers."""
         config = self.config
@@ -153,7 +164,7 @@ class BenchSession:
             self.worker is None
             and config.getoption("dist", "no") != "no"
             and bool(config.getoption("tx", None))
-            and not config.option.collectonly
+            and not self.dry
         )
 
     @property
@@ -173,8 +184,21 @@ class BenchSession:
                     f"--bench={suite_class.key}:{variant}: no such variant or slice; variants: {known}; "
                     "a slice is N or head:N"
                 )
-            self._suites[key] = suite_class(variant)
+            try:
+                self._suites[key] = suite_class(variant) if variant is not None else suite_class()
+            except Exception as error:
+                words = f"{type(error).__name__}: {error}"
+                raise UsageProblem(f"the suite {suite_class.key} cannot be made: {words}") from None
         return self._suites[key]
+
+    def task_ids(self, name: str) -> frozenset[str] | None:
+        """The task ids of a suite by its name in records; ``None`` for one this session does not run."""
+        if name not in self._task_ids:
+            key, _, variant = name.partition(":")
+            for (suite_class, other), suite in self._suites.items():
+                if suite_class.key == key and (other == (variant or None) or variant not in suite.variants):
+                    self._task_ids[name] = frozenset(suite.index.ids)
+        return self._task_ids.get(name)
 
     def cell(self, suite: Suite, model: str, slice_: Slice | None = None) -> Cell:
         key = (suite, model)
@@ -183,7 +207,9 @@ class BenchSession:
             if slice_ is not None:
                 selection = slice_.describe(len(suite.index))
                 if (slice_.count or 0) > len(suite.index) and model == self.model_names[0]:
-                    self.say(f"{suite.key} has {len(suite.index)} rows, {slice_.count} were asked for")
+                    self.notes.append(
+                        f"{suite.key} has {len(suite.index)} rows, {slice_.count} were asked for"
+                    )
             self._cells[key] = Cell(suite, model, selection=selection, variant=suite.variant)
         return self._cells[key]
 

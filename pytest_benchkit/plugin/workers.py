@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.engine.preflight import Prepared
+from pytest_benchkit.errors import StoreError
 from pytest_benchkit.plugin import running
 from pytest_benchkit.plugin.collection import TaskItem
 from pytest_benchkit.runs.journal import Journal
@@ -62,11 +63,16 @@ class WorkerHooks:
         if bench.run_dir is None or bench.config.option.collectonly:
             return None
         bench.start_engine(self._told["shares"])
+        if not self._told["ahead"]:
+            return None  # another scheduler, which may take items back: xdist's own loop and queue
         interactor = find_interactor(bench.config)
         if interactor is None:
             bench.say("this pytest-xdist is not known: workers ask without looking ahead, which is slow")
             return None
-        AnsweredFirst(session, bench, interactor).run()
+        try:
+            AnsweredFirst(session, bench, interactor).run()
+        except StoreError as error:
+            pytest.exit(str(error), returncode=3)
         return True
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.engine.preflight import shares
+from pytest_benchkit.errors import StoreError, UsageProblem
 from pytest_benchkit.plugin.planning import read_plan
 from pytest_benchkit.plugin.scheduling import BenchScheduling, lost_record
 from pytest_benchkit.plugin.workers import INPUT
@@ -36,6 +37,8 @@ def prepare_workers(bench: BenchSession) -> None:
     store = bench.store
     if store is None:
         return
+    if config.getvalue("dist") == "each":
+        raise UsageProblem("--dist each would ask every row once per worker; leave --dist out")
     least = min((ready.capacity for ready in bench.prepared), default=1)
     if len(config.option.tx) > least:
         bench.say(f"{least} worker{'s' * (least != 1)} for {least} in flight, not {len(config.option.tx)}")
@@ -59,6 +62,7 @@ class ControllerHooks:
         self._over = threading.Event()
         self._folder: threading.Thread | None = None
         self._crashed = False
+        self._fault: str | None = None
 
     def pytest_configure_node(self, node: Any) -> None:
         """Tells a worker what it needs instead of finding it out again. A replacement takes over the
@@ -77,6 +81,7 @@ class ControllerHooks:
                 "with_installed": bench.with_installed,
                 "prepared": [asdict(ready) for ready in bench.prepared],
                 "shares": {p.name: shares(p.capacity, count)[place % count] for p in bench.prepared},
+                "ahead": bench.config.getvalue("dist") == "load",
                 "known": sorted(bench.known) if bench.known or place >= count or self._crashed else None,
             }
         )
@@ -109,12 +114,20 @@ class ControllerHooks:
         while not self._over.wait(FOLD_EACH_S):
             self.fold_once()
 
+    def pytest_runtest_logreport(self) -> None:
+        if self._fault is not None:
+            pytest.exit(self._fault, returncode=3)
+
     def fold_once(self) -> None:
         bench = self.bench
         store = bench.store
-        if store is None:
+        if store is None or self._fault is not None:
             return
-        store.fold_spools()
+        try:
+            store.fold_spools()
+        except StoreError as error:  # the main thread ends the run; spools keep what they have
+            self._fault = str(error)
+            return
         for path in sorted((store.path / "spool").glob("*.say")):
             for data in self._tails.setdefault(path, Tail(path)).lines():
                 text = str(parse(data))

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_benchkit.errors import StoreLocked
+from pytest_benchkit.errors import StoreError, StoreLocked
 
 
 def acquire(folder: Path, say: Callable[[str], None] = lambda line: None) -> Path:
@@ -24,8 +24,13 @@ def acquire(folder: Path, say: Callable[[str], None] = lambda line: None) -> Pat
         except FileExistsError:
             _replace_dead(path, folder, say)
             continue
-        with os.fdopen(descriptor, "w") as file:
-            file.write(mine)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}") from None
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(mine)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}") from None
         return path
     raise StoreLocked(f"{folder} is being opened by several processes at once; try again")
 
@@ -45,6 +50,8 @@ def _replace_dead(path: Path, folder: Path, say: Callable[[str], None]) -> None:
     # a recycled pid has another start time
     if pid and _start_time(pid) is not None and (start is None or _start_time(pid) == start):
         raise StoreLocked(f"{folder} is being written by process {pid}; wait for it or give --bench-run-dir")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; remove it")
     say(f"{folder.name}: its writer (process {pid}) is gone; going on in its place")
     path.unlink(missing_ok=True)
 

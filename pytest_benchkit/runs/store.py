@@ -61,13 +61,21 @@ class Ledger:
             record = parse(data)
             if not (isinstance(record, dict) and isinstance(record["key"], str)):
                 raise ValueError("not a record")
-            if record["outcome"] not in OUTCOMES:
-                raise ValueError("an outcome of a later version")
-        except (ValueError, KeyError, RecursionError):
+            if record["outcome"] not in OUTCOMES or not _well_formed(record):
+                raise ValueError("not as records are written")
+        except (ValueError, KeyError, TypeError, RecursionError):
             self.damaged += 1
             return None
         self.add(record)
         return record
+
+
+def _well_formed(record: Mapping[str, Any]) -> bool:
+    """Whether the members that tables compute with have their types."""
+    objects = all(isinstance(record.get(name, {}), dict) for name in ("usage", "timing", "ask", "labels"))
+    score = record.get("score", 0.0)
+    texts = all(isinstance(record.get(name, ""), str) for name in ("suite", "task_id", "model", "reason"))
+    return objects and texts and isinstance(score, (int, float)) and isinstance(record.get("flags", []), list)
 
 
 def finished(row: Mapping[str, Any]) -> bool:
@@ -195,9 +203,9 @@ def read_info(path: Path) -> dict[str, Any]:
         info = json.loads(file.read_bytes())
     except FileNotFoundError:
         raise StoreError(f"{path} is not a run folder: it has no {INFO}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{file} cannot be read: {error}") from None
-    if not isinstance(info, dict) or not isinstance(info.get("schema"), int):
+    if not isinstance(info, dict) or not isinstance(info.get("schema"), int) or not _is_info(info):
         raise StoreError(f"{file} is not a run's description")
     if info["schema"] > 1:
         raise StoreError(f"{file} has schema {info['schema']}, newer than this version reads (1); upgrade")
@@ -239,6 +247,16 @@ def same_run(asked: Mapping[str, Any], root: Path, option: str) -> Path:
             f"{option}: no earlier run in {root} has these models, suites and paths; name one: {option}=RUN"
         )
     return next((path for path, info in runs if not info.get("complete")), runs[0][0])
+
+
+def _is_info(info: Mapping[str, Any]) -> bool:
+    lists = all(
+        isinstance(info.get(name, []), list) and all(isinstance(entry, dict) for entry in info.get(name, []))
+        for name in ("sessions", "models", "suites", "settings", "warnings")
+    )
+    named = lists and all("name" in entry for name in ("models", "suites") for entry in info.get(name, []))
+    plan = info.get("plan", {})
+    return named and isinstance(plan, dict) and isinstance(plan.get("cells", []), list)
 
 
 def read_ledger(path: Path) -> Ledger:
