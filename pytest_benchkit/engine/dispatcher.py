@@ -34,10 +34,13 @@ SCORERS = 16
 SCORING_DEADLINE_S = 120.0
 """One scorer's time for one reply; what takes longer is an error of the suite's, and the run goes on."""
 INTERRUPTED_WAIT_S = 5.0
-HELD_AT_LEAST, HELD_PER_SLOT = 256, 4
 SCORED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
-HELD_REORDERED = 100_000
-"""Verdicts held when tasks run longest first: each is under 1 KB, its record is already on disk."""
+OPEN_AT_LEAST, OPEN_PER_SLOT = 256, 4
+"""Tasks asked or waiting for a scorer at once, with their replies in memory."""
+HELD_BYTES = 64 * 2**20
+VERDICT_BYTES = 600
+"""Verdicts may wait for their items up to this much memory: they are small, their records are on disk, and
+a slow reply early in the order must not stall all that come after it."""
 
 
 class Dispatcher:
@@ -56,7 +59,6 @@ class Dispatcher:
         sink: Callable[[TaskRecord], None],
         recorder: Recorder,
         *,
-        reordered: bool = False,
         excerpt: Callable[[TaskRecord], str | None] = lambda record: None,
     ) -> None:
         self.lanes = lanes
@@ -64,7 +66,8 @@ class Dispatcher:
         self.recorder = recorder
         self._excerpt = excerpt
         capacity = sum(lane.slots.capacity for lane in lanes.values())
-        self._most_held = HELD_REORDERED if reordered else max(HELD_AT_LEAST, HELD_PER_SLOT * capacity)
+        self._most_open = max(OPEN_AT_LEAST, OPEN_PER_SLOT * capacity)
+        self._held_bytes = 0
         self._pending: dict[str, deque[Job]] = {name: deque() for name in lanes}
         self._urgent: dict[str, deque[Job]] = {name: deque() for name in lanes}
         self._queued: set[Job] = set()
@@ -121,7 +124,8 @@ class Dispatcher:
             verdict = self._verdicts.pop(job)
             if verdict.outcome in SCORED:
                 self._reported[job] = verdict
-            stalled = self._stalled and len(self._verdicts) < self._most_held
+            self._held_bytes -= _size(verdict)
+            stalled = self._stalled and self._held_bytes < HELD_BYTES
             if stalled:
                 self._stalled = False
         if stalled:
@@ -251,7 +255,7 @@ class Dispatcher:
                 self._queued.discard(job)
                 self._deliver(job, Verdict(job.key, NOT_ASKED, outcome.one_line(f"not asked: {why}")))
                 continue
-            if not urgent and len(self._verdicts) + len(self._open) >= self._most_held:
+            if not urgent and (len(self._open) >= self._most_open or self._held_bytes >= HELD_BYTES):
                 self._stalled = True
                 if (awaited := self._awaited) is not None and awaited in self._queued:
                     self._urgent[awaited.cell.model].append(awaited)
@@ -394,8 +398,14 @@ class Dispatcher:
             self._open.discard(job)
             self._concluding.discard(job)
             self._verdicts[job] = verdict
+            self._held_bytes += _size(verdict)
+            go_on = self._stalled and len(self._open) < self._most_open and self._held_bytes < HELD_BYTES
+            if go_on:
+                self._stalled = False
             if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
                 self.changed.notify_all()
+        if go_on:
+            self._on_loop(self._fill)
 
     # ------------------------------------------------------------------ the end
 
@@ -412,6 +422,10 @@ class Dispatcher:
             await asyncio.wait(open_tasks, timeout=10.0)
         for lane in self.lanes.values():
             await lane.model.aclose()
+
+
+def _size(verdict: Verdict) -> int:
+    return VERDICT_BYTES + len(verdict.text or "")
 
 
 ANY = Job(None, -1)  # type: ignore[arg-type]

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 GATE_JSON = "gate.json"
 
 
+NO_ENTRY = frozenset({"no-baseline-hardware", "no-baseline-checkpoint"})
+
+
 class GateHooks:
     """Registered on the controller, outermost around the run loop, unless gates are off."""
 
@@ -173,6 +176,7 @@ class GateHooks:
         verdicts: list[GateVerdict] = []
         if self.tree.entries or self.options.required:
             verdicts = judge_run(self.tree, run, self._subject(), self.options.required)
+        verdicts = [verdict for verdict in verdicts if not self._is_no_entry(verdict)]
         if not verdicts and self.options.mode == "required":
             reason = Reason(
                 "nothing-judged",
@@ -183,6 +187,15 @@ class GateHooks:
         if not verdicts and bench.config.get_verbosity() > 0:
             bench.say("no gate applies to this run")
         return verdicts
+
+    def _is_no_entry(self, verdict: GateVerdict) -> bool:
+        """In ``auto`` a gate without an entry for what was measured is a line, not a row of the run."""
+        if self.options.mode == "required" or verdict.gate in self.options.required:
+            return False
+        found = next((reason for reason in verdict.reasons if reason.code in NO_ENTRY), None)
+        if found is not None:
+            self.bench.say(f"gate {verdict.gate} is not judged for {verdict.model}: {found.message}")
+        return found is not None
 
     def _fails(self, verdict: GateVerdict) -> bool:
         if verdict.verdict == "not-judged":

@@ -301,7 +301,6 @@ class BenchSession:
             lanes,
             self.sink,
             Recorder(self.session_number, self.worker_id),
-            reordered=bool(self.lengths),
             excerpt=self._excerpt,
         )
         engine.append(dispatcher)
