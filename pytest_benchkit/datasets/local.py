@@ -79,7 +79,7 @@ class _Plain:
             rows = list(self._rows())
             ids, categories, groups = labels_of(self.name, rows, *self._fields)
             self._tasks = [
-                Task(ids[place], place, dict(row), categories[place], groups[place])
+                Task(ids[place], place, row, categories[place], groups[place])
                 for place, row in enumerate(rows)
             ]
         return self._tasks

@@ -8,14 +8,16 @@ delivers. A hand-over costs one lock and at most one wake-up.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_benchkit.engine import judging, outcome
+from pytest_benchkit.engine import judging
+from pytest_benchkit.engine.conclusion import conclude
+from pytest_benchkit.engine.loopthread import LoopThread
+from pytest_benchkit.engine.outcome import one_line
 from pytest_benchkit.engine.plan import NOT_ASKED, Job, Verdict
 from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_benchkit.models.base import ChatRequest
     from pytest_benchkit.runs.record import TaskRecord
 
-TICK_S = 0.1
 SCORERS = 16
 SCORING_DEADLINE_S = 120.0
 """One scorer's time for one reply; what takes longer is an error of the suite's, and the run goes on."""
@@ -80,9 +81,7 @@ class Dispatcher:
         self._stalled = False
         self._closing: str | None = None
         self._fault: BaseException | None = None
-        self.lag_s = 0.0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._thread = LoopThread(self._fill)  # each tick: a shared hold may have ended
         self._pool = ScoringPool(SCORERS, self._on_fault)
         self._reported: dict[Job, Verdict] = {}
         for lane in lanes.values():
@@ -92,16 +91,16 @@ class Dispatcher:
 
     def start(self) -> None:
         """Starts the loop thread; called when the first job is known."""
-        ready = threading.Event()
-        self._thread = threading.Thread(
-            target=self._run_loop, args=(ready,), name="benchkit-engine", daemon=True
-        )
         self._thread.start()
-        ready.wait()
+
+    @property
+    def lag_s(self) -> float:
+        """Seconds by which the engine's loop has been late so far."""
+        return self._thread.lag_s
 
     def add(self, jobs: Iterable[Job]) -> None:
         """Queues jobs behind those already known."""
-        self._on_loop(self._enqueue, list(jobs))
+        self._thread.call(self._enqueue, list(jobs))
 
     def wait(self, job: Job) -> Verdict:
         """Blocks until this job has a verdict. A job nobody queued is asked now (LA-6).
@@ -115,7 +114,7 @@ class Dispatcher:
             if job not in self._verdicts:
                 self._awaited = job
                 if not self._is_open(job) and (self._stalled or job not in self._queued):
-                    self._on_loop(self._hurry, job)
+                    self._thread.call(self._hurry, job)
                 while job not in self._verdicts and self._fault is None:
                     self.changed.wait()
                 self._awaited = None
@@ -129,7 +128,7 @@ class Dispatcher:
             if stalled:
                 self._stalled = False
         if stalled:
-            self._on_loop(self._fill)
+            self._thread.call(self._fill)
         return verdict
 
     def has(self, job: Job) -> bool:
@@ -149,12 +148,9 @@ class Dispatcher:
 
     def ask(self, lane: Lane, request: ChatRequest) -> Exchange:
         """One request outside the plan (function tests), through the lane's limiter. Blocks."""
-        loop = self._loop
-        if loop is None:
-            raise RuntimeError("the engine is not running")
         if lane.stopped:
             return Exchange(Reply(), Failure("not_asked", lane.stopped, "stop"), tries=0)
-        return asyncio.run_coroutine_threadsafe(self._ask_outside(lane, request), loop).result()
+        return self._thread.wait_for(self._ask_outside(lane, request))
 
     async def _ask_outside(self, lane: Lane, request: ChatRequest) -> Exchange:
         ticket = Ticket(lane.slots, taken=False)
@@ -167,51 +163,26 @@ class Dispatcher:
 
     def stop(self, why: str) -> None:
         """Sends nothing more and cancels what is open; finished replies are still scored and kept."""
-        if self._loop is not None and self._closing is None:
+        if self._thread.running and self._closing is None:
             done = threading.Event()
-            self._on_loop(self._stop_on_loop, why, done)
+            self._thread.call(self._stop_on_loop, why, done)
             done.wait(5.0)
 
     def close(self, why: str = "closed") -> None:
         """Stops, waits for scoring to finish, closes connections and the loop. May be called twice."""
-        loop, thread = self._loop, self._thread
-        if loop is None or thread is None:
+        if not self._thread.running:
             return
         interrupted = self._closing is not None
         self.stop(why)
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result(30.0)
+        self._thread.wait_for(self._shut_down(), 30.0)
         self._pool.close(INTERRUPTED_WAIT_S if interrupted else SCORING_DEADLINE_S)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        self._loop = None
+        self._thread.stop()
 
     @property
     def running(self) -> int:
         return sum(lane.slots.in_use for lane in self.lanes.values())
 
     # ------------------------------------------------------------------ the loop thread
-
-    def _run_loop(self, ready: threading.Event) -> None:
-        loop = self._loop = _new_loop()
-        asyncio.set_event_loop(loop)
-        loop.call_later(TICK_S, self._tick, time.monotonic() + TICK_S)
-        loop.call_soon(ready.set)
-        try:
-            loop.run_forever()
-        finally:
-            loop.close()
-
-    def _on_loop(self, call: Callable[..., object], *args: Any) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(call, *args)
-
-    def _tick(self, expected: float) -> None:
-        """The loop measures its own lateness: it extends deadlines and is charged to nobody (D-2)."""
-        now = time.monotonic()
-        self.lag_s += max(0.0, now - expected - 0.002)
-        if self._loop is not None:
-            self._loop.call_later(TICK_S, self._tick, now + TICK_S)
-        self._fill()  # a shared hold may have ended
 
     def _enqueue(self, jobs: list[Job]) -> None:
         for job in jobs:
@@ -253,13 +224,13 @@ class Dispatcher:
             if why is not None:
                 queue.popleft()
                 self._queued.discard(job)
-                self._deliver(job, Verdict(job.key, NOT_ASKED, outcome.one_line(f"not asked: {why}")))
+                self._deliver(job, Verdict(job.key, NOT_ASKED, one_line(f"not asked: {why}")))
                 continue
             if not urgent and (len(self._open) >= self._most_open or self._held_bytes >= HELD_BYTES):
                 self._stalled = True
                 if (awaited := self._awaited) is not None and awaited in self._queued:
                     self._urgent[awaited.cell.model].append(awaited)
-                    self._on_loop(self._fill)
+                    self._thread.call(self._fill)
                 return
             # tasks that wait for a retry hold no slot, yet a dead server must not collect them all
             if lane.started - lane.slots.in_use >= lane.slots.capacity or not lane.slots.try_enter():
@@ -280,7 +251,7 @@ class Dispatcher:
             # before the slot is free again: a refusal must not let one more request out
             lane.note_exchange(exchange, job.cell.name)
         except asyncio.CancelledError:
-            why = outcome.one_line(f"not asked: {self._closing}")
+            why = one_line(f"not asked: {self._closing}")
             self._deliver(job, Verdict(job.key, NOT_ASKED, why))
             raise
         finally:
@@ -323,7 +294,7 @@ class Dispatcher:
         overdue: asyncio.TimerHandle,
     ) -> None:
         judged = judging.judge(job.cell.suite, job.cell.suite.tasks[job.row], exchange)
-        self._on_loop(overdue.cancel)
+        self._thread.call(overdue.cancel)
         self._conclude(job, lane, request, exchange, started, judged)
 
     def _give_up(
@@ -349,49 +320,27 @@ class Dispatcher:
                 return  # the deadline passed and the scorer returned: the first of them counts
             self._open.discard(job)
             self._concluding.add(job)
-        suite = job.cell.suite
-        task = suite.tasks[job.row]
-        classified = outcome.classify(exchange, judged.score, extracts=suite.extracts, crash=judged.crash)
-        reason = outcome.reason(classified, judged.score, exchange.failure, exchange.reply, judged.crash)
-        flags = [*judged.flags, *(judged.score.flags if judged.score else ())]
-        if classified.outcome.counted and judged.score and judged.score.value > 0 and exchange.reply.cut:
-            flags.append("cut")
-        record = self.recorder.record(
+        record = conclude(
+            self.recorder,
             job,
-            task,
-            request.messages if request else [],
+            request,
             exchange,
-            judged.score,
-            classified,
-            reason,
+            judged,
             started=started,
             store_prompts=lane.settings.store_prompts,
-            flags=flags,
         )
         self._sink(record)
         if judged.crash is not None:
-            self._on_loop(lane.note_crash, job.cell.name, judged.crash)
-        self._on_loop(lane.note_outcome, job.cell.name, classified.outcome)
-        timing = exchange.reply.timing
-        verdict = Verdict(
-            record["key"],
-            record["outcome"],
-            reason,
-            record.get("detail"),
-            record.get("score"),
-            exchange.reply.usage.output_tokens,
-            timing.ttft_ms,
-            (timing.end_ms or 0.0) / 1000,
-            self._excerpt(record),
-        )
-        self._deliver(job, verdict)
+            self._thread.call(lane.note_crash, job.cell.name, judged.crash)
+        self._thread.call(lane.note_outcome, job.cell.name, Outcome(record["outcome"]))
+        self._deliver(job, Verdict.of(record, text=self._excerpt(record)))
 
     def _on_fault(self, error: BaseException) -> None:
         """A scoring thread that raised could not write its record: the run ends with the reason."""
         with self.changed:
             self._fault = self._fault or error
             self.changed.notify_all()
-        self._on_loop(self._stop_on_loop, str(error), threading.Event())
+        self._thread.call(self._stop_on_loop, str(error), threading.Event())
 
     def _deliver(self, job: Job, verdict: Verdict) -> None:
         with self.changed:
@@ -405,7 +354,7 @@ class Dispatcher:
             if self._awaited is not None and (self._awaited is ANY or self._awaited == job):
                 self.changed.notify_all()
         if go_on:
-            self._on_loop(self._fill)
+            self._thread.call(self._fill)
 
     # ------------------------------------------------------------------ the end
 
@@ -430,16 +379,3 @@ def _size(verdict: Verdict) -> int:
 
 ANY = Job(None, -1)  # type: ignore[arg-type]
 """Stands for whichever job comes first while a worker waits for any of several."""
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    """uvloop where it is installed and wanted; it is never required."""
-    if os.environ.get("BENCHKIT_UVLOOP") != "0":
-        try:
-            import uvloop
-        except ImportError:
-            pass
-        else:
-            loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-            return loop
-    return asyncio.new_event_loop()

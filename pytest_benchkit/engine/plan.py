@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_benchkit.runs.record import key_of
 from pytest_benchkit.suite import Suite
@@ -64,6 +65,23 @@ class Verdict:
     text: str | None = None
     stored: bool = False
     """Whether it comes from an earlier session of the run (a resume)."""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], *, text: str | None = None, stored: bool = False) -> Verdict:
+        """The verdict that a record, or a row without its texts, stands for."""
+        timing = record.get("timing", {})
+        return cls(
+            record["key"],
+            record["outcome"],
+            record["reason"],
+            record.get("detail"),
+            record.get("score"),
+            record.get("usage", {}).get("output_tokens"),
+            timing.get("ttft_ms"),
+            timing.get("end_ms", 0.0) / 1000,
+            text,
+            stored,
+        )
 
     def plain(self) -> dict[str, object]:
         """Under 1 KB of plain values, for the trip from an xdist worker to the controller."""

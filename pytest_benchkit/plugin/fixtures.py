@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_benchkit.engine.plan import Cell, Job
+from pytest_benchkit.engine.plan import Cell, Job, Verdict
 from pytest_benchkit.errors import BenchkitError
 from pytest_benchkit.harnesses.direct import MOST_TOKENS, messages_of
 from pytest_benchkit.plugin.options import in_force
 from pytest_benchkit.plugin.selection import rows_of
-from pytest_benchkit.plugin.session import BenchSession, bench_of, stored_verdict
+from pytest_benchkit.plugin.session import BenchSession, bench_of
 from pytest_benchkit.reply import Exchange, Reply
 from pytest_benchkit.score import Outcome, Score
 
@@ -226,4 +226,4 @@ def close_record(item: pytest.Item, report: pytest.TestReport, bench: BenchSessi
         extra=notes.extra,
     )
     bench.sink(record)
-    report.bench = stored_verdict(record).plain()  # type: ignore[attr-defined]
+    report.bench = Verdict.of(record, stored=True).plain()  # type: ignore[attr-defined]

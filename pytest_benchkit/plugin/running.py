@@ -15,7 +15,6 @@ import pytest
 
 from pytest_benchkit.engine.plan import NOT_ASKED, Verdict
 from pytest_benchkit.plugin.collection import MissedRow, RowError, RowSkipped, TaskItem
-from pytest_benchkit.plugin.session import stored_verdict
 from pytest_benchkit.score import Outcome
 
 if TYPE_CHECKING:
@@ -86,7 +85,8 @@ def run_row(item: TaskItem, bench: BenchSession) -> None:
     """The short protocol of one row."""
     hook = bench.hook_of(item)
     location = item.location
-    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
+    if not (bench.call_reports_suffice and item.job.key in bench.known and bench.same_file(item)):
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
     verdict = bench.verdict_of(item)
     for report in reports(item, verdict, bench):
         hook.pytest_runtest_logreport(report=report)
@@ -105,7 +105,7 @@ def run_stored(item: pytest.Item, bench: BenchSession) -> bool:
         return False
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    verdict = stored_verdict(row)
+    verdict = Verdict.of(row, stored=True)
     # what a function scored partly had passed; what it asserted in vain had failed
     strict = verdict.outcome != Outcome.PARTIAL
     hook.pytest_runtest_logreport(report=report_of(item.nodeid, item.location, verdict, strict))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xdist.scheduler import LoadScheduling
 
+from pytest_benchkit.engine.plan import Verdict
 from pytest_benchkit.plugin import running
 from pytest_benchkit.plugin.planning import read_plan
-from pytest_benchkit.plugin.session import stored_verdict
 from pytest_benchkit.runs.record import parts_of
 from pytest_benchkit.runs.store import now_text
 
@@ -137,7 +137,7 @@ class BenchScheduling(LoadScheduling):  # type: ignore[misc]
             if self._turns:
                 self._left[self._turns[place]] -= 1
             location = (nodeid.partition("::")[0], None, nodeid.partition("::")[2])
-            report = running.report_of(nodeid, location, stored_verdict(row), bench.options.strict)
+            report = running.report_of(nodeid, location, Verdict.of(row, stored=True), bench.options.strict)
             bench.config.hook.pytest_runtest_logreport(report=report)
         if not left:
             return None

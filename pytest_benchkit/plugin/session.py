@@ -96,6 +96,7 @@ class BenchSession:
         """Lines for after collection: during it pytest captures whatever is printed."""
         self.results: dict[str, Any] | None = None
         self._task_ids: dict[str, frozenset[str]] = {}
+        self._last_path: Path | None = None
         self._relays: dict[Path, Any] = {}
 
     def _replay(self, name: str) -> tuple[str, ...]:
@@ -242,8 +243,14 @@ class BenchSession:
 
     @cached_property
     def call_reports_suffice(self) -> bool:
-        """Whether a stored row may be reported by one report: nobody listens for teardowns."""
-        return not any(self.config.getoption(name, None) for name in ("xmlpath", "htmlpath"))
+        """Whether a stored row may be reported by one report: nobody listens for starts and teardowns."""
+        listeners = any(self.config.getoption(name, None) for name in ("xmlpath", "htmlpath"))
+        return not listeners and self.config.get_verbosity() <= 0
+
+    def same_file(self, item: TaskItem) -> bool:
+        """Whether the item reported before this one was of the same file."""
+        last, self._last_path = self._last_path, item.path
+        return last is item.path
 
     # ------------------------------------------------------------------ saying
 
@@ -333,7 +340,7 @@ class BenchSession:
         job = item.job
         stored = self.known.get(job.key)
         if stored is not None:
-            return stored_verdict(stored)
+            return Verdict.of(stored, stored=True)
         if self.dispatcher is None:
             return Verdict(job.key, NOT_ASKED, "not asked: the engine is not running")
         return self.dispatcher.wait(job)
@@ -369,21 +376,6 @@ class BenchSession:
         typical = sorted(self.lengths.values())[len(self.lengths) // 2]
         models = {name: place for place, name in enumerate(self.model_names)}
         return sorted(asked, key=lambda job: (models[job.cell.model], -self.lengths.get(job.key, typical)))
-
-
-def stored_verdict(row: Mapping[str, Any]) -> Verdict:
-    """The verdict of a row that an earlier session measured."""
-    return Verdict(
-        row["key"],
-        row["outcome"],
-        row["reason"],
-        row.get("detail"),
-        row.get("score"),
-        row.get("usage", {}).get("output_tokens"),
-        row.get("timing", {}).get("ttft_ms"),
-        row.get("timing", {}).get("end_ms", 0.0) / 1000,
-        stored=True,
-    )
 
 
 def _registered_models(config: pytest.Config) -> dict[str, Callable[[], Model]]:

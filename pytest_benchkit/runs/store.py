@@ -70,12 +70,24 @@ class Ledger:
         return record
 
 
+NOTHING: dict[str, Any] = {}
+
+
 def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Whether the members that tables compute with have their types."""
-    objects = all(isinstance(record.get(name, {}), dict) for name in ("usage", "timing", "ask", "labels"))
-    score = record.get("score", 0.0)
-    texts = all(isinstance(record.get(name, ""), str) for name in ("suite", "task_id", "model", "reason"))
-    return objects and texts and isinstance(score, (int, float)) and isinstance(record.get("flags", []), list)
+    """Whether the members that tables compute with have their types. Runs once per stored line."""
+    get = record.get
+    return (
+        isinstance(get("usage", NOTHING), dict)
+        and isinstance(get("timing", NOTHING), dict)
+        and isinstance(get("ask", NOTHING), dict)
+        and isinstance(get("labels", NOTHING), dict)
+        and isinstance(get("score", 0), (int, float))
+        and isinstance(get("flags"), list)
+        and isinstance(get("suite"), str)
+        and isinstance(get("task_id"), str)
+        and isinstance(get("model"), str)
+        and isinstance(get("reason"), str)
+    )
 
 
 def finished(row: Mapping[str, Any]) -> bool:
@@ -117,6 +129,7 @@ class RunStore:
         self.journal = Journal(path / RECORDS)
         self.info: dict[str, Any] = read_info(path) if (path / INFO).exists() else {}
         self._tails: dict[Path, Tail] = {}
+        self._grown = False
         self.fold_spools(remove=True)
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -125,6 +138,7 @@ class RunStore:
         with self._guard:
             self.journal.append(data)
             self.ledger.add(record)
+            self._grown = True
         self.on_record(record)
 
     # ------------------------------------------------------------------ spools of workers
@@ -167,6 +181,7 @@ class RunStore:
         with self._guard:
             self.journal.append(data + b"\n")
             self.ledger.add(record)
+            self._grown = True
         self.on_record(record)
         return 1
 
@@ -176,7 +191,11 @@ class RunStore:
         write_json(self.path / INFO, self.info)
 
     def write_index(self) -> None:
-        """``records.idx``: key, outcome, output tokens and seconds per row; may be deleted at any time."""
+        """``records.idx``: key, outcome, output tokens and milliseconds per row; may be deleted at any time.
+
+        Written only when records have come since it was."""
+        if not self._grown and (self.path / INDEX).exists():
+            return
         rows = []
         for key, row in self.ledger.rows.items():
             timing = row.get("timing", {})

@@ -58,13 +58,15 @@ class State:
         ).encode()
 
     def latency(self, body: bytes) -> float:
-        """Fixed, or lognormal with the given mean, decided by the prompt: equal in every run."""
+        """Fixed, or lognormal with the given mean, decided by the prompt: equal in every run. As a token
+        limit does, ``--cut`` ends replies at so many means."""
         options = self.options
         if options.spread == "fixed":
             return float(options.latency)
         seed = json.loads(body)["messages"][-1]["content"]
         sigma = options.sigma
-        return random.Random(seed).lognormvariate(math.log(options.latency) - sigma**2 / 2, sigma)
+        drawn = random.Random(seed).lognormvariate(math.log(options.latency) - sigma**2 / 2, sigma)
+        return min(drawn, float(options.cut * options.latency))
 
 
 class Connection(asyncio.Protocol):
@@ -167,6 +169,7 @@ async def main() -> None:
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--spread", choices=("fixed", "lognormal"), default="fixed")
     parser.add_argument("--sigma", type=float, default=1.0)
+    parser.add_argument("--cut", type=float, default=15.0)
     parser.add_argument("--chunks", type=int, default=20)
     parser.add_argument("--writes", type=int, default=20)
     parser.add_argument("--counts", choices=("chunks", "latency"), default="chunks")
