@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import aiohttp
 
 
+MOST_STALE = 64
+"""Pooled connections that may turn out closed before a request counts as failed."""
+
+
 class TransportError(Exception):
     """The request failed below HTTP. ``kind``: ``connect_failed``, ``tls_failed`` or ``stream_dropped``.
 
@@ -108,10 +112,12 @@ class AioTransport:
     async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Response:
         """As the protocol says. A kept connection that the server had closed meanwhile is no failure: the
         request goes out once more on another."""
-        try:
-            return await self._send(method, url, headers, body)
-        except StaleConnection:
-            return await self._send(method, url, headers, body)
+        for _ in range(MOST_STALE):
+            try:
+                return await self._send(method, url, headers, body)
+            except StaleConnection:  # the rest of the pool may be as old
+                continue
+        return await self._send(method, url, headers, body)
 
     async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Response:
         import aiohttp
