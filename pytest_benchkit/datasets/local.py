@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ def labels_of(
     return ids, categories, groups
 
 
-class _Plain:
+class _Plain(ABC):
     """What both sources share: rows are read once, at first use."""
 
     def __init__(self, id: str, category: str | None, group: str | None) -> None:
@@ -62,16 +63,14 @@ class _Plain:
         self._tasks: list[Task] | None = None
 
     @property
+    @abstractmethod
     def name(self) -> str:
-        raise NotImplementedError
+        """Name of the rows, for messages."""
 
     @property
     def id_words(self) -> Sequence[str] | None:
         """Not known before reading."""
         return None
-
-    def bind(self, folder: Path) -> None:
-        """Nothing depends on the suite's folder."""
 
     def load(self) -> Sequence[Task]:
         """All rows. Raises :class:`~pytest_benchkit.errors.DataError`."""
@@ -89,11 +88,13 @@ class _Plain:
         ids, categories, groups = labels_of(self.name, self._rows(), *self._fields)
         return TaskIndex(ids, categories, groups, self._sha256(), source=self.name)
 
+    @abstractmethod
     def _rows(self) -> Iterable[Mapping[str, Any]]:
-        raise NotImplementedError
+        """The plain rows, in order."""
 
+    @abstractmethod
     def _sha256(self) -> str:
-        raise NotImplementedError
+        """A hash that is equal where the rows are."""
 
 
 class JsonLines(_Plain):
@@ -161,6 +162,9 @@ class Rows(_Plain):
     @property
     def count(self) -> int | None:
         return len(self._given)
+
+    def bind(self, folder: Path) -> None:
+        """Nothing depends on the suite's folder."""
 
     def state(self) -> DataState:
         """Always here."""

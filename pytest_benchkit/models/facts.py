@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_benchkit.models import jsonlib
+from pytest_benchkit.models import jsonlib, transport
 from pytest_benchkit.models.faults import quote
 from pytest_benchkit.models.figures import positive
 
@@ -140,13 +139,7 @@ class Prober:
 
 def is_loopback(url: str) -> bool:
     """Whether the host of an address is this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return transport.is_loopback(urlsplit(url).hostname or "")
 
 
 def reason_of(error: BaseException, connect_timeout: float) -> str:

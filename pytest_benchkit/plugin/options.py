@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,85 +17,67 @@ if TYPE_CHECKING:
 IN_FORCE = ("bench_model", "bench", "bench_replay", "bench_resume")
 
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--bench-model": {
+        "action": "append",
+        "metavar": "NAME[@URL]",
+        "help": "model to measure: a profile, demo, local, local:FILE.gguf, or an id that the server lists; "
+        "repeatable",
+    },
+    "--bench": {
+        "action": "append",
+        "metavar": "KEY[:SLICE]",
+        "help": "suite to run, of this project or installed; SLICE is N (a sample), head:N, or a variant; "
+        "repeatable",
+    },
+    "--bench-only": {
+        "metavar": "OUTCOMES",
+        "help": "only rows that the last run ended with: missed, error, or outcome names, with commas",
+    },
+    "--bench-strict": {"action": "store_true", "default": None, "help": "a missed row fails its test"},
+    "--bench-fetch": {
+        "choices": ("auto", "never"),
+        "metavar": "MODE",
+        "help": "fetch missing data before the first task: auto (default) or never",
+    },
+    "--bench-run-dir": {"metavar": "DIR", "help": "folder of this run's records"},
+    "--bench-resume": {
+        "nargs": "?",
+        "const": "",
+        "metavar": "RUN",
+        "help": "go on with an earlier run (default: the newest incomplete one)",
+    },
+    "--bench-resume-changed": {
+        "choices": ("refuse", "ask"),
+        "metavar": "MODE",
+        "help": "when prompts, data or sampling changed since: refuse (default), or ask (again)",
+    },
+    "--bench-replay": {"metavar": "RUN", "help": "score the stored replies of a run again"},
+    "--bench-env-file": {"metavar": "FILE", "help": "file with BENCHKIT_* variables"},
+    "--bench-verbose": {
+        "nargs": "?",
+        "const": "missed",
+        "metavar": "missed|all",
+        "help": "print prompt, thinking and reply of missed (or all) rows",
+    },
+    "--bench-junit-properties": {
+        "action": "store_true",
+        "default": None,
+        "help": "add flat benchkit.* properties to JUnit test cases",
+    },
+    "--bench-html-rows": {
+        "choices": ("missed", "all", "none"),
+        "metavar": "MODE",
+        "help": "rows of pytest-html that carry text: missed (default), all, none",
+    },
+}
+"""What to run and how to keep it; the engine's settings have a table of their own."""
+
+
 def add_options(parser: pytest.Parser) -> None:
-    group = parser.getgroup("benchkit", "LLM benchmarks (pytest-benchkit)")
-    add = group.addoption
-    add(
-        "--bench-model",
-        action="append",
-        dest="bench_model",
-        metavar="NAME[@URL]",
-        help="model to measure: a profile, demo, local, local:FILE.gguf, or an id that the server lists; "
-        "repeatable",
-    )
-    add(
-        "--bench",
-        action="append",
-        dest="bench",
-        metavar="KEY[:SLICE]",
-        help="suite to run, of this project or installed; SLICE is N (a sample), head:N, or a variant; "
-        "repeatable",
-    )
-    add(
-        "--bench-only",
-        dest="bench_only",
-        metavar="OUTCOMES",
-        help="only rows that the last run ended with: missed, error, or outcome names, with commas",
-    )
-    add(
-        "--bench-strict",
-        action="store_true",
-        dest="bench_strict",
-        default=None,
-        help="a missed row fails its test",
-    )
-    add(
-        "--bench-fetch",
-        choices=("auto", "never"),
-        dest="bench_fetch",
-        metavar="MODE",
-        help="fetch missing data before the first task: auto (default) or never",
-    )
-    add("--bench-run-dir", dest="bench_run_dir", metavar="DIR", help="folder of this run's records")
-    add(
-        "--bench-resume",
-        nargs="?",
-        const="",
-        dest="bench_resume",
-        metavar="RUN",
-        help="go on with an earlier run (default: the newest incomplete one)",
-    )
-    add(
-        "--bench-resume-changed",
-        choices=("refuse", "ask"),
-        dest="bench_resume_changed",
-        metavar="MODE",
-        help="when prompts, data or sampling changed since: refuse (default) or ask the changed tasks again",
-    )
-    add("--bench-replay", dest="bench_replay", metavar="RUN", help="score the stored replies of a run again")
-    add("--bench-env-file", dest="bench_env_file", metavar="FILE", help="file with BENCHKIT_* variables")
-    add(
-        "--bench-verbose",
-        nargs="?",
-        const="missed",
-        dest="bench_verbose",
-        metavar="missed|all",
-        help="print prompt, thinking and reply of missed (or all) rows",
-    )
-    add(
-        "--bench-junit-properties",
-        action="store_true",
-        dest="bench_junit_properties",
-        default=None,
-        help="add flat benchkit.* properties to JUnit test cases",
-    )
-    add(
-        "--bench-html-rows",
-        choices=("missed", "all", "none"),
-        dest="bench_html_rows",
-        metavar="MODE",
-        help="rows of pytest-html that carry text: missed (default), all, none",
-    )
+    add = parser.getgroup("benchkit", "LLM benchmarks (pytest-benchkit)").addoption
+    for flag, keywords in OPTIONS.items():
+        add(flag, dest=flag.removeprefix("--").replace("-", "_"), **keywords)
     for definition in definitions():
         if definition.option:
             add(
