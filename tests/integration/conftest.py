@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,8 @@ class Project:
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST", "CI", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
+    # a suite rewritten within a second at the same length would be run from the old bytecode
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Project(pytester)
 
 
