@@ -1,16 +1,17 @@
-"""``benchkit list [WORD]``: the installed suites. Loads no rows."""
+"""``benchkit list [WORD]``: the suites of the current folder and the installed ones. Loads no rows."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.commands.table import megabytes, show, show_json, table, width_of_stdout
-from pytest_benchkit.registry import installed_suites, load_suites
+from pytest_benchkit.registry import SuiteRef, installed_suites, load_suites
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_benchkit.registry import SuiteRef
     from pytest_benchkit.suite import Suite
     from pytest_benchkit.task import TaskSource
 
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit 0; 1 when a word matches no suite."""
-    found = [fact for ref in installed_suites().values() for fact in facts(ref)]
+    found = [fact for ref in (*project_suites(), *installed_suites().values()) for fact in facts(ref)]
     if args.word:
         word = args.word.lower()
         found = [fact for fact in found if word in fact["key"] or word in fact["description"].lower()]
@@ -45,6 +46,21 @@ def run(args: argparse.Namespace) -> int:
             ]
         )
     return 0 if found or not args.word else 1
+
+
+def project_suites() -> list[SuiteRef]:
+    """Benchmark files of the current folder that speak of us; one that cannot be imported is named."""
+    found = []
+    for path in sorted(Path.cwd().glob("bench_*.py")):
+        if b"pytest_benchkit" not in path.read_bytes():
+            continue
+        try:
+            load_suites(path)
+        except Exception as error:
+            print(f"{path.name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
+            continue
+        found.append(SuiteRef(path.stem, path, "project file"))
+    return found
 
 
 def facts(ref: SuiteRef) -> list[dict[str, Any]]:

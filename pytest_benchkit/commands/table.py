@@ -25,8 +25,11 @@ def width_of_stdout() -> int | None:
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str]], *, keep: int, width: int | None = None
 ) -> list[str]:
-    """Lines of a table. The first ``keep`` columns always stand in a row; where the width is too small
-    the others move to a second, indented line, and below 40 columns every value has its own line."""
+    """Lines of a table. Columns that no row fills are left out. The first ``keep`` always stand in a row;
+    where the width is too small the others move to a second, indented line, and below 40 columns every
+    value has its own line."""
+    filled = [place for place in range(len(head)) if place < keep or any(row[place] != "-" for row in rows)]
+    head, rows = [head[p] for p in filled], [[row[p] for p in filled] for row in rows]
     if width is not None and width < NARROW:
         return [f"{name}: {value}" for row in rows for name, value in zip(head, row, strict=True)]
     lines = _aligned([head, *rows])

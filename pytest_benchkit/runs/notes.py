@@ -118,7 +118,7 @@ def _of_selection(entries: Sequence[Entry]) -> Iterator[Note]:
         words = {
             "sample": f"sample of {planned}{of} rows",
             "head": f"the first {planned}{of} rows, not a sample",
-        }.get(str(kind), f"{planned} chosen rows{of}, not a sample")
+        }.get(str(kind), f"{planned} chosen row{'s' * (planned != 1)}{of}, not a sample")
         text = f"{entry['suite']}: {words}"
         if text not in said:
             said.add(text)

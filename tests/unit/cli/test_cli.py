@@ -98,6 +98,27 @@ def test_list_shows_every_suite_and_loads_no_rows(capsys: pytest.CaptureFixture[
     assert run(capsys, "list", "zebra")[0] == 1
 
 
+def test_list_shows_the_suites_of_the_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench_mine.py").write_text(
+        "from pytest_benchkit import Reply, Score, Suite, Task\n"
+        "from pytest_benchkit.datasets import Rows\n\n\n"
+        'class Mine(Suite):\n    """Mine: of this folder."""\n\n    key = "mine"\n'
+        '    data = Rows([{"q": 1}])\n\n'
+        "    def prompt(self, task: Task) -> str:\n        return str(task['q'])\n\n"
+        "    def score(self, task: Task, reply: Reply) -> Score:\n        return Score(1.0, reply.answer)\n"
+    )
+    (tmp_path / "bench_bad.py").write_text("import nosuch  # pytest_benchkit\n")
+    (tmp_path / "bench_other.py").write_text("raise SystemExit(9)\n")
+    assert cli.main(["list", "mine"]) == 0
+    printed = capsys.readouterr()
+    assert "project file" in printed.out
+    assert "perturbations" not in printed.out  # a column that no row fills
+    assert "bench_bad.py is left out: ModuleNotFoundError" in printed.err
+
+
 def test_datasets_shows_states_and_the_command_for_the_missing(
     capsys: pytest.CaptureFixture[str], two: list[Dataset]
 ) -> None:
