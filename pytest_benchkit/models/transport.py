@@ -134,7 +134,7 @@ class AioTransport:
         except (aiohttp.ClientConnectorError, aiohttp.ServerTimeoutError, TimeoutError) as error:
             text = _words(error) or f"no connection within {self._connect_timeout:g} s"
             raise TransportError("connect_failed", text, sent=False) from None
-        except (aiohttp.ServerDisconnectedError, ConnectionError) as error:
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionError) as error:
             kind = TransportError if marks.connect_s else StaleConnection
             raise kind("connect_failed", _words(error), sent=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
