@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.engine.plan import Cell, Job, Verdict
-from pytest_benchkit.errors import BenchkitError
+from pytest_benchkit.errors import BenchkitError, DataMissing
 from pytest_benchkit.harnesses.direct import MOST_TOKENS, messages_of
 from pytest_benchkit.plugin.options import in_force
 from pytest_benchkit.plugin.selection import rows_of
@@ -112,6 +112,11 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
         )
     try:
         jobs, ids = _jobs(bench, marker.args[0], metafunc.function.__name__)
+    except DataMissing as error:
+        # fetched or refused before collection when it was wanted: what is left here was ruled out
+        missing = pytest.param(None, marks=pytest.mark.skip(reason=str(error)), id="no-data")
+        metafunc.parametrize("bench_task", [missing], indirect=True)
+        return
     except BenchkitError as error:
         raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from None
     metafunc.parametrize("bench_task", jobs, ids=ids, indirect=True)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MARKED = re.compile(r"bench_suite\(\s*[\"']([a-z0-9-]+)[\"']")
 
 
+TEST_NAME = re.compile(r"^\s*def (test\w*)", re.MULTILINE)
+
+
 class Scan:
     """The suites that options and paths can mean. Reads file names first, files only when needed."""
 
@@ -70,15 +73,20 @@ class Scan:
                 yield from self._walk(path)
 
     def marked_keys(self) -> set[str]:
-        """Keys that test functions below the paths name in ``bench_suite``, found by their text alone."""
+        """Keys that test functions below the paths name in ``bench_suite`` and ``-k`` does not rule out,
+        found by their text alone."""
         keys: set[str] = set()
         for argument in self._config.args:
             path = Path(os.path.normpath(self._config.invocation_params.dir / argument.split("::")[0]))
             for file in [path] if path.is_file() else path.rglob("test_*.py"):
                 try:
-                    keys.update(MARKED.findall(file.read_text(encoding="utf-8")))
+                    text = file.read_text(encoding="utf-8")
                 except (OSError, UnicodeDecodeError):
                     continue
+                names = [*TEST_NAME.findall(text), *self._slugs, "direct"]
+                for key in MARKED.findall(text):
+                    if self._names.may_match([file.name, *file.parent.parts[-1:]], [key, *names], ()):
+                        keys.add(key)
         return keys
 
     def _walk(self, folder: Path) -> Iterator[Path]:

@@ -113,3 +113,17 @@ def test_resume_does_not_ask_finished_functions_again(functions: Project, server
     again = functions.run(*words, "--bench-resume")
     assert server.counts.chat == asked
     assert again.parseoutcomes() == first.parseoutcomes()
+
+
+def test_rows_of_functions_that_k_rules_out_are_not_needed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHKIT_CACHE", str(project.pytester.path / "empty"))
+    text = 'import pytest\n@MARKED("gsm8k")\ndef test_far(bench_task): pass\n'
+    (project.pytester.path / "test_far.py").write_text(marked(text))
+    result = project.run("--bench-model=demo:1", "--bench-fetch=never", "-k", "sums")
+    assert result.ret == 0
+    assert result.parseoutcomes()["passed"] == 12
+    result = project.run("--bench-model=demo:1", "--bench-fetch=never", "-k", "far")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*gsm8k: its data is missing*"])
