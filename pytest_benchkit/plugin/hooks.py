@@ -6,6 +6,7 @@ import gc
 import os
 import re
 import signal
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from types import FrameType
@@ -110,13 +111,16 @@ class BenchHooks:
                 prepare_workers(bench)
         except BenchkitError as error:
             raise pytest.UsageError(str(error)) from None
+        if threading.current_thread() is not threading.main_thread():
+            return  # an embedding program keeps its own signals
         for number in SIGNALS:
-            self._previous[number] = signal.signal(number, self._leave)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # under nohup a hang-up is no news
+                self._previous[number] = signal.signal(number, self._leave)
 
     def _leave(self, number: int, frame: FrameType | None) -> None:
         """SIGTERM and SIGHUP act like Ctrl-C, reports included, and exit 128 + n; a second signal of any
         kind leaves at once (H-24)."""
-        for each in SIGNALS:
+        for each in self._previous:
             signal.signal(each, _leave_at_once)
         if number != signal.SIGINT:
             self.bench.signal = number

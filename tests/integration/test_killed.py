@@ -198,3 +198,38 @@ def test_odd_values_never_break_xdist(project: Project) -> None:
     assert labels["nan"] == "nan"
     assert labels["surrogate"] == "\ud800"
     assert labels["big"] == 10**40
+
+
+def test_a_hang_up_that_is_ignored_stays_ignored(project: Project) -> None:
+    """What nohup sets: the run must outlive its terminal."""
+    project.suite(ROWS)
+    with FakeServer(answering(delay=0.1)) as server:
+        words = [f"--bench-model=m@{server.url}", "--bench-inflight=4", "--bench-warmup=0"]
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            process = start(project, *words)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        wait_until(lambda: server.counts.chat >= 16)
+        process.send_signal(signal.SIGHUP)
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert len(project.records()) == ROWS
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_second_signal_leaves_at_once(project: Project, number: signal.Signals, status: int) -> None:
+    project.suite(300)
+    with FakeServer(answering(delay=0.1)) as server:
+        # a scorer that sleeps keeps the ending busy for long enough to be interrupted
+        slow = SUITE.replace("found = reply", "import time; time.sleep(1)\n        found = reply")
+        project.suite(300, slow)
+        process = start(project, f"--bench-model=m@{server.url}", "--bench-inflight=16", "--bench-warmup=0")
+        wait_until(lambda: bool(project.runs) and len(stored(project)) >= 4)
+        process.send_signal(number)
+        time.sleep(0.3)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == status, output
+    assert "Traceback" not in output
+    assert stored(project)

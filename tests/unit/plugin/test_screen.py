@@ -124,6 +124,7 @@ def test_a_reader_that_left_stops_nothing() -> None:
     screen.show("into nothing")
     screen.close()
     file.close()
+    assert file.closed
 
 
 def test_lines_of_many_threads_stay_whole(pipe: Pipe) -> None:
