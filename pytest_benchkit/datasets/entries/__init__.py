@@ -1,0 +1,1 @@
+"""Pins of every data set, grouped by how its rows are answered. Read through ``datasets.catalog``."""
