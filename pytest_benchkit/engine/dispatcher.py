@@ -18,7 +18,7 @@ from pytest_benchkit.engine import judging
 from pytest_benchkit.engine.conclusion import conclude
 from pytest_benchkit.engine.loopthread import LoopThread
 from pytest_benchkit.engine.outcome import one_line
-from pytest_benchkit.engine.plan import NOT_ASKED, Job, Verdict
+from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Job, Verdict
 from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
 from pytest_benchkit.harnesses import direct
@@ -27,6 +27,7 @@ from pytest_benchkit.reply import Exchange, Failure, Reply
 from pytest_benchkit.score import Outcome
 
 if TYPE_CHECKING:
+    from pytest_benchkit.engine.decided import Decided
     from pytest_benchkit.engine.lane import Lane
     from pytest_benchkit.models.base import ChatRequest
     from pytest_benchkit.runs.record import TaskRecord
@@ -48,7 +49,8 @@ class Dispatcher:
     """Runs jobs ahead of the items that report them.
 
     ``sink`` makes a record durable and is called from scoring threads, before the verdict is delivered.
-    ``excerpt`` gives the text that a verbose report shows, or ``None``.
+    ``excerpt`` gives the text that a verbose report shows, or ``None``. ``decided`` tells the cells whose
+    rest need not be asked.
     """
 
     changed: threading.Condition
@@ -61,8 +63,10 @@ class Dispatcher:
         recorder: Recorder,
         *,
         excerpt: Callable[[TaskRecord], str | None] = lambda record: None,
+        decided: Decided | None = None,
     ) -> None:
         self.lanes = lanes
+        self._decided = decided
         self._sink = sink
         self.recorder = recorder
         self._excerpt = excerpt
@@ -81,7 +85,7 @@ class Dispatcher:
         self._stalled = False
         self._closing: str | None = None
         self._fault: BaseException | None = None
-        self._thread = LoopThread(self._fill)  # each tick: a shared hold may have ended
+        self._thread = LoopThread(self._tick)
         self._pool = ScoringPool(SCORERS, self._on_fault)
         self._reported: dict[Job, Verdict] = {}
         for lane in lanes.values():
@@ -204,6 +208,22 @@ class Dispatcher:
     def _is_open(self, job: Job) -> bool:
         return job in self._open or job in self._concluding
 
+    def _tick(self) -> None:
+        """Ten times a second: a shared hold may have ended, another process may have decided a cell."""
+        if self._decided is not None and self._decided.any:
+            for job, task in list(self._running.items()):
+                if self._decided.why(job.cell.axes) is not None:
+                    task.cancel()
+        self._fill()
+
+    def _not_to_ask(self, job: Job, lane: Lane) -> Verdict | None:
+        """The verdict on a job that is not asked any more; ``None`` when it is."""
+        if (why := self._closing or lane.why_not(job)) is not None:
+            return Verdict(job.key, NOT_ASKED, one_line(f"not asked: {why}"))
+        if self._decided is not None and (why := self._decided.why(job.cell.axes)) is not None:
+            return Verdict(job.key, UNNEEDED, one_line(f"not asked: {why}"))
+        return None
+
     def _fill(self) -> None:
         busy_endpoints: set[str] = set()
         for name, lane in self.lanes.items():
@@ -220,11 +240,10 @@ class Dispatcher:
             if job not in self._queued:
                 queue.popleft()
                 continue
-            why = self._closing or lane.why_not(job)
-            if why is not None:
+            if (verdict := self._not_to_ask(job, lane)) is not None:
                 queue.popleft()
                 self._queued.discard(job)
-                self._deliver(job, Verdict(job.key, NOT_ASKED, one_line(f"not asked: {why}")))
+                self._deliver(job, verdict)
                 continue
             if not urgent and (len(self._open) >= self._most_open or self._held_bytes >= HELD_BYTES):
                 self._stalled = True
@@ -251,8 +270,8 @@ class Dispatcher:
             # before the slot is free again: a refusal must not let one more request out
             lane.note_exchange(exchange, job.cell.name)
         except asyncio.CancelledError:
-            why = one_line(f"not asked: {self._closing}")
-            self._deliver(job, Verdict(job.key, NOT_ASKED, why))
+            cancelled = Verdict(job.key, NOT_ASKED, "not asked: cancelled")
+            self._deliver(job, self._not_to_ask(job, lane) or cancelled)
             raise
         finally:
             self._running.pop(job, None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pytest_benchkit.engine.decided import Axes
 from pytest_benchkit.runs.record import key_of
 from pytest_benchkit.suite import Suite
 
@@ -37,6 +38,10 @@ class Cell:
     def name(self) -> str:
         """The suite's name in records: its key, with the variant of the data where there is one."""
         return f"{self.suite.key}:{self.variant}" if self.variant else self.suite.key
+
+    @property
+    def axes(self) -> Axes:
+        return Axes(self.name, self.model, self.harness, self.perturbation)
 
 
 class Job(NamedTuple):
@@ -90,3 +95,5 @@ class Verdict:
 
 NOT_ASKED = "not_asked"
 """The ``outcome`` word of a verdict without a record: dispatch stopped before the task was asked."""
+UNNEEDED = "unneeded"
+"""The same, because the gates of its cell are decided: a skip, not an error."""

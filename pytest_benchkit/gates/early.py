@@ -6,7 +6,7 @@ holds for any independent scores in [0, 1]). Pure; nothing here stops anything.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -22,13 +22,15 @@ GROWING = frozenset({"errors", "contaminated", "skipped", "excluded"})
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A gate's run so far. ``decided`` tasks have a score or an allowed error (a miss), ``total`` is the sum
-    of their scores; ``counts``: decided tasks by outcome, and the growing counters."""
+    """A gate's run so far. ``decided`` tasks have a score or an allowed error, ``total`` is the sum of the
+    scores, ``errors`` the allowed errors among the decided (0 for a floor, 1 for a ceiling); ``counts``:
+    decided tasks by outcome, and the growing counters."""
 
     planned: int
     decided: int = 0
     total: Fraction = Fraction(0)
     skipped: int = 0
+    errors: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -48,15 +50,15 @@ class Decision:
     level: float | None = None
 
 
-def certain(bounds: Mapping[str, Bound], progress: Progress) -> Decision | None:
+def certain(bounds: Mapping[str, Bound], progress: Progress, free: Collection[str] = ()) -> Decision | None:
     """*fail* once one bound fails at its best end, *pass* once all hold at their worst end.
 
     Excluded rows among the rest can only move the final value inwards. Metrics that the rest can move
-    freely (latencies, composites) are never decided.
+    freely (latencies, composites, those named ``free``) are never decided.
     """
     held = 0
     for metric, bound in sorted(bounds.items()):
-        ends = _ends(metric, progress)
+        ends = ends_of(metric, progress) if metric not in free else None
         if ends is None:
             continue
         results = [compare(metric, value, bound).ok for value in ends]
@@ -79,7 +81,7 @@ def _between(bound: Bound, ends: tuple[MetricValue, MetricValue]) -> bool:
     return first < low and last > high
 
 
-def _ends(metric: str, progress: Progress) -> tuple[MetricValue, MetricValue] | None:
+def ends_of(metric: str, progress: Progress) -> tuple[MetricValue, MetricValue] | None:
     """The least and the greatest final value; ``None`` when the rest can move it freely."""
     n = progress.decided + progress.left
     if metric == "score" or (metric.endswith("_rate") and metric.removesuffix("_rate") in progress.counts):
@@ -89,10 +91,11 @@ def _ends(metric: str, progress: Progress) -> tuple[MetricValue, MetricValue] | 
         if n == 0:
             return None
         kind: Literal["mean01", "proportion"] = "mean01" if metric == "score" else "proportion"
-        low, high = (float(x) for x in (sofar / n, (sofar + progress.left) / n))
+        low, high = (float(x) for x in (sofar / n, (sofar + progress.errors + progress.left) / n))
         return MetricValue(low, kind, n), MetricValue(high, kind, n)
     if metric == "samples":
-        return MetricValue(n, "count"), MetricValue(n, "count")
+        scored = n - progress.errors
+        return MetricValue(scored, "count"), MetricValue(scored, "count")
     if metric in GROWING and metric in progress.counts:
         least = progress.counts[metric]
         return MetricValue(least, "count"), MetricValue(least + progress.left, "count")
@@ -110,17 +113,23 @@ class Sprt:
         self._fail = -math.log(1 / float(levels.alpha))
         self._least = levels.min_tasks
         self._planned = planned
-        self._waiting: dict[int, float] = {}
+        self._waiting: dict[int, float | None] = {}
+        self._next = 1
         self.level = 0.0
         self.consumed = 0
         self.decision: Decision | None = None
 
-    def add(self, position: int, score: float) -> Decision | None:
-        """A finished task by its place in dispatch order (from 1). Counts when all before it have: slow
-        tasks are wrong more often, so arrival order would favour a pass."""
+    def add(self, position: int, score: float | None) -> Decision | None:
+        """A finished task by its place in dispatch order (from 1); ``None`` for one that was skipped.
+
+        Counts when all before it have: slow tasks are wrong more often, so arrival order would favour a
+        pass."""
         self._waiting[position] = score
-        while self.decision is None and self.consumed + 1 in self._waiting:
-            self.consume([self._waiting.pop(self.consumed + 1)])
+        while self.decision is None and self._next in self._waiting:
+            following = self._waiting.pop(self._next)
+            self._next += 1
+            if following is not None:
+                self.consume([following])
         return self.decision
 
     def consume(self, scores: Iterable[float]) -> Decision | None:

@@ -6,7 +6,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +44,8 @@ class GateVerdict:
     planned: int = 0
     counts: Counts = Counts(0, 0)
     entry: Entry | None = None
+    early: Mapping[str, Any] | None = None
+    """How it was decided before all rows were asked: mode, code, after, of, intervals of the metrics."""
 
     @property
     def codes(self) -> list[str]:
@@ -61,10 +63,13 @@ class GateVerdict:
         if self.reasons:
             main = self.reasons[-1] if self.reasons[0].code == "no-subject" else self.reasons[0]
             return f"not judged: {', '.join(self.codes)}: {main.message}"
+        after = ""
+        if self.early is not None:
+            after = f"{self.early['code']} after {self.early['after']} of {self.early['of']}: "
         if self.failed:
-            first = self.failed[0].message
+            first = after + self.failed[0].message
             return first if len(self.failed) == 1 else f"{first} (and {len(self.failed) - 1} more)"
-        return "; ".join(bound.message for bound in self.bounds)
+        return after + "; ".join(bound.message for bound in self.bounds)
 
     @property
     def completeness(self) -> str:
@@ -134,7 +139,7 @@ class GateVerdict:
                 "excluded": dict(counts.excluded),
                 "unasked": counts.unasked,
             },
-            "early": None,
+            "early": None if self.early is None else dict(self.early),
             "entry": None
             if self.entry is None
             else {"path": self.entry.path, "line": self.entry.line, "sha256": digest(self.entry.plain())},

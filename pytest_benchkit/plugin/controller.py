@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_benchkit.engine.decided import DECIDED_FOLDER
 from pytest_benchkit.errors import BenchkitError, StoreError, UsageProblem
 from pytest_benchkit.plugin.session import default_runs_root
 
@@ -192,6 +194,7 @@ def _open_store(bench: BenchSession) -> dict[str, Any]:
             ignore.write_text("*\n")
         old = {}
     bench.store = RunStore(path, say=bench.say)
+    shutil.rmtree(path / DECIDED_FOLDER, ignore_errors=True)  # decided anew by the rows that are there
     bench.run_dir = path
     hook = config.hook.pytest_benchkit_record
     if hook.get_hookimpls():
@@ -221,8 +224,6 @@ def abandon(bench: BenchSession) -> None:
     store.close()
     bench.store = None
     if fresh and not rows:
-        import shutil
-
         shutil.rmtree(store.path, ignore_errors=True)
 
 
@@ -284,6 +285,8 @@ def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:
 
     config = bench.config
     if any(spec.settings.order == "collection" for spec in bench.specs) or config.getoption("maxfail", 0):
+        return {}
+    if bench.early_stop == "sprt":  # its order is a shuffle: long replies are wrong more often
         return {}
     names = {spec.name for spec in bench.specs}
     for path, info in runs_newest_first(default_runs_root(config))[:20]:

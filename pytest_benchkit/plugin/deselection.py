@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.plugin.collection import TaskItem
@@ -10,6 +11,7 @@ from pytest_benchkit.plugin.planning import job_of_item
 if TYPE_CHECKING:
     import pytest
 
+    from pytest_benchkit.engine.plan import Cell
     from pytest_benchkit.plugin.session import BenchSession
 
 
@@ -40,7 +42,25 @@ def deselect_and_order(bench: BenchSession, items: list[pytest.Item]) -> None:
             return models[item.job.cell.model], benches.get(item.job.cell.suite.key, 0)
 
         kept.sort(key=place)
+    if bench.early_stop == "sprt":
+        _shuffle(bench, kept)
     items[:] = kept
+
+
+def _shuffle(bench: BenchSession, items: list[pytest.Item]) -> None:
+    """Rows of each cell in a seeded order of their own, in the places that the cell had: a sequential test
+    must not see the rows as they were written (the first ones of a set can be easier)."""
+    places: dict[Cell, list[int]] = {}
+    for place, item in enumerate(items):
+        if isinstance(item, TaskItem):
+            places.setdefault(item.job.cell, []).append(place)
+    for cell, mine in places.items():
+        spec = bench.spec(cell.model)
+        seed = (spec.settings.seed if spec is not None else None) or 0
+        rows = [item for place in mine if isinstance(item := items[place], TaskItem)]
+        rows.sort(key=lambda row: hashlib.sha256(f"{seed}\0{row.job.key}".encode()).digest())
+        for place, row in zip(mine, rows, strict=True):
+            items[place] = row
 
 
 def _wanted_keys(bench: BenchSession) -> set[str] | None:

@@ -29,6 +29,8 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         store.fold_spools(remove=True)
         missing = _close_info(bench)
         reason = bench.stop_reason or "finished"
+        if bench.early is not None:
+            missing = [key for key in missing if not bench.early.stopped(key)]
         if missing and reason == "finished" and not session.testsfailed and not session.shouldstop:
             # never green with fewer rows than planned, whatever lost them
             bench.say(f"{len(missing)} planned tasks have no record, the first {missing[0]}")
@@ -101,7 +103,8 @@ def _close_info(bench: BenchSession) -> list[str]:
     keys = [key for key in bench.plan_keys if key is not None]
     missing = [key for key in keys if key not in rows]
     open_rows = [key for key in keys if key in rows and not _settled(rows[key])]
-    reason = bench.stop_reason or ("refused" if missing else "finished")
+    unneeded = bench.early is not None and all(map(bench.early.stopped, missing))
+    reason = bench.stop_reason or (("decided" if unneeded else "refused") if missing else "finished")
     info = store.info
     info["complete"] = bool(keys) and not missing and not open_rows and reason == "finished"
     planned, held = info.get("plan", {}).get("tasks", 0), len(counted_rows(bench))

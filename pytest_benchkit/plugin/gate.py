@@ -24,6 +24,7 @@ from pytest_benchkit.plugin.gate_rows import Row, emit, row_of
 
 if TYPE_CHECKING:
     from pytest_benchkit.models.profiles import ModelSpec
+    from pytest_benchkit.plugin.early import EarlyStop
     from pytest_benchkit.plugin.session import BenchSession
 
 GATE_JSON = "gate.json"
@@ -42,6 +43,7 @@ class GateHooks:
         self.verdicts: list[GateVerdict] = []
         self._devices: Devices | None = None
         self._notice = ""
+        self._early: EarlyStop | None = None
         self._refuse_broken()
 
     # ------------------------------------------------------------------ before
@@ -93,6 +95,11 @@ class GateHooks:
             return
         if self._notice:
             self.bench.say(self._notice)
+        if self.options.early != "off":
+            from pytest_benchkit.plugin.early import EarlyStop
+
+            self._early = EarlyStop(self.bench, self.tree, self._subject(), self.options.early)
+            self.bench.early = self._early
         foreseen = self._foreseen()
         for line in foreseen:
             self.bench.say(line)
@@ -177,6 +184,8 @@ class GateHooks:
         if self.tree.entries or self.options.required:
             verdicts = judge_run(self.tree, run, self._subject(), self.options.required)
         verdicts = [verdict for verdict in verdicts if not self._is_no_entry(verdict)]
+        if self._early is not None:
+            verdicts = [self._early.amend(verdict) for verdict in verdicts]
         if not verdicts and self.options.mode == "required":
             reason = Reason(
                 "nothing-judged",

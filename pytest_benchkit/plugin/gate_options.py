@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_benchkit.gates.tree import Tree
 
 MODES = ("auto", "required", "off")
+EARLY = ("off", "certain", "sprt")
 DEFAULT_ROOT = "kernels"
 TREE = pytest.StashKey["Tree"]()
 
@@ -37,6 +38,15 @@ def add_gate_options(parser: pytest.Parser) -> None:
         dest="bench_require_gate",
         metavar="ID",
         help="this gate must be judged and pass; repeatable",
+    )
+    add(
+        "--bench-early-stop",
+        choices=EARLY,
+        dest="bench_early_stop",
+        default="off",
+        metavar="MODE",
+        help="ask no more rows once the gates of their suite are decided: off (default), certain (no "
+        "completion can change the verdict), or sprt (sequential test with the entry's levels)",
     )
     add(
         "--bench-kernels",
@@ -87,6 +97,7 @@ class GateOptions:
     checkpoints: dict[str | None, str]
     json_path: Path | None
     github_summary: bool
+    early: str = "off"
 
 
 def read_gate_options(config: pytest.Config, models: Sequence[str]) -> GateOptions:
@@ -98,6 +109,9 @@ def read_gate_options(config: pytest.Config, models: Sequence[str]) -> GateOptio
     required = tuple(dict.fromkeys(get("bench_require_gate") or ()))
     if required and mode == "off":
         raise UsageProblem("--bench-require-gate and --bench-gate=off exclude each other")
+    early = get("bench_early_stop")
+    if early != "off" and mode == "off":
+        raise UsageProblem(f"--bench-early-stop={early} stops at a gate's verdict, and --bench-gate is off")
     checkpoints: dict[str | None, str] = {}
     for text in get("bench_checkpoint") or ():
         model, equals, name = text.partition("=")
@@ -118,6 +132,7 @@ def read_gate_options(config: pytest.Config, models: Sequence[str]) -> GateOptio
         checkpoints,
         config.invocation_params.dir / path if path else None,
         get("bench_github_summary") != "off",
+        early,
     )
 
 
@@ -128,7 +143,7 @@ def concerns(config: pytest.Config, options: GateOptions) -> bool:
         return False
     root, named = kernels_root(config)
     asked = options.mode == "required" or options.required or options.hardware or options.json_path
-    return bool(asked) or named or root.is_dir()
+    return bool(asked) or options.early != "off" or named or root.is_dir()
 
 
 def kernels_root(config: pytest.Config) -> tuple[Path, bool]:

@@ -93,6 +93,8 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
         known = sum(key in bench.known for key in keys)
         more = f", {known} already measured" if known else ""
         bench.say(f"{_some(models, 'model')} × {_some(suites, 'suite')} = {_some(len(keys), 'task')}{more}")
+    if bench.early is not None:
+        bench.early.begin()
 
 
 def _some(count: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_benchkit.engine.plan import NOT_ASKED, Verdict
+from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Verdict
 from pytest_benchkit.plugin.collection import MissedRow, RowError, RowSkipped, TaskItem
 from pytest_benchkit.score import Outcome
 
@@ -42,6 +42,7 @@ RUNTEST_HOOKS = (
 )
 FULL_PROTOCOL_OPTIONS = ("usepdb", "trace", "setupshow", "setuponly", "setupplan")
 EXCLUDED = frozenset({Outcome.HARNESS_ERROR.value, Outcome.CONTAMINATED.value, NOT_ASKED})
+UNSCORED = frozenset({Outcome.SKIPPED.value, UNNEEDED})
 MISSES = frozenset(outcome.value for outcome in Outcome if outcome.missed)
 
 
@@ -141,7 +142,7 @@ def report_of(
     elif outcome in MISSES:
         report = _report(nodeid, location, "skipped", "call", None)
         report.wasxfail = verdict.reason
-    elif outcome == Outcome.SKIPPED:
+    elif outcome in UNSCORED:
         report = _report(
             nodeid, location, "skipped", "setup", (location[0], location[1] or 0, verdict.reason)
         )
@@ -182,7 +183,7 @@ def raise_verdict(verdict: Verdict) -> None:
     """For pytest's own protocol: turns a verdict into what ``runtest`` raises."""
     if verdict.outcome in MISSES:
         raise MissedRow(verdict)
-    if verdict.outcome == Outcome.SKIPPED:
+    if verdict.outcome in UNSCORED:
         raise RowSkipped(verdict)
     if verdict.outcome in EXCLUDED:
         raise RowError(verdict)

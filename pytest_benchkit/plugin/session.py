@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_benchkit.engine.preflight import Preflight, Prepared
     from pytest_benchkit.models.base import Model
     from pytest_benchkit.plugin.collection import TaskItem
+    from pytest_benchkit.plugin.early import EarlyStop
     from pytest_benchkit.plugin.selection import Slice
     from pytest_benchkit.runs.journal import Journal
     from pytest_benchkit.runs.record import TaskRecord
@@ -95,6 +96,7 @@ class BenchSession:
         self.notes: list[str] = []
         """Lines for after collection: during it pytest captures whatever is printed."""
         self.results: dict[str, Any] | None = None
+        self.early: EarlyStop | None = None
         self._task_ids: dict[str, frozenset[str]] = {}
         self._last_path: Path | None = None
         self._relays: dict[Path, Any] = {}
@@ -156,6 +158,11 @@ class BenchSession:
         """Whether nothing is to be asked: items are only collected, or their fixtures only planned."""
         option = self.config.option
         return any(getattr(option, name, False) for name in ("collectonly", "setupplan", "setuponly"))
+
+    @property
+    def early_stop(self) -> str:
+        """``off``, ``certain`` or ``sprt``, in every process."""
+        return str(self.config.getoption("bench_early_stop", "off"))
 
     @property
     def distributed(self) -> bool:
@@ -283,6 +290,7 @@ class BenchSession:
 
     def start_engine(self, shares: Mapping[str, int]) -> Dispatcher:
         """Starts this process's engine with its share of each model's slots."""
+        from pytest_benchkit.engine.decided import Decided
         from pytest_benchkit.engine.dispatcher import Dispatcher
         from pytest_benchkit.engine.preflight import build_lane
         from pytest_benchkit.engine.records import Recorder
@@ -309,6 +317,7 @@ class BenchSession:
             self.sink,
             Recorder(self.session_number, self.worker_id),
             excerpt=self._excerpt,
+            decided=Decided(self.run_dir) if self.early_stop != "off" and self.run_dir else None,
         )
         engine.append(dispatcher)
         self.dispatcher = dispatcher

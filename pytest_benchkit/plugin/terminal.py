@@ -163,9 +163,11 @@ class BenchTerminal:
             self._line("")
         for found in results["warnings"]:
             self._line(safe(found["text"]), yellow=found["code"] in LOUD)
+        from pytest_benchkit.runs.describe import GO_ON
+
         if banner := results["run"].get("banner"):
             self._line("")
-            self._line(safe(banner.partition("; go on with")[0]), red=True, bold=True)
+            self._line(safe(banner.partition(GO_ON)[0]), red=True, bold=True)
 
     def _columns(self, results: Mapping[str, Any]) -> list[Column]:
         extra = []
@@ -196,10 +198,10 @@ class BenchTerminal:
         if bench.results is None or bench.run_dir is None or reporter is None or reporter.no_summary:
             return result
         from pytest_benchkit.reports.files import RESULTS
-        from pytest_benchkit.runs.describe import resume_command
+        from pytest_benchkit.runs.describe import GO_ON, resume_command
 
         if not bench.results["run"]["complete"] and bench.store is not None:
-            self._line(f"go on with: {safe(resume_command(bench.store.info))}")
+            self._line(f"{GO_ON.lstrip('; ')}: {safe(resume_command(bench.store.info))}")
         path = bench.run_dir / RESULTS
         if path.exists():
             self._line(f"results: {safe(shown_path(path, bench.config.invocation_params.dir))}")

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 AXES = ("suite", "model", "harness", "perturbation")
+GO_ON = "; go on with"
+"""Between what is missing and the command that gets it."""
 HOME = "\0"
 """Stands for the home folder in a word that a shell is to expand: no argument can hold it."""
 CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
@@ -50,7 +52,10 @@ def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str
         reason, reason
     )
     done = planned - not_asked - errors
-    return f"INCOMPLETE ({words}): {done} of {planned} rows done; go on with: {resume_command(info)}"
+    if reason == "decided":
+        told = f"STOPPED EARLY: {done} of {planned} rows settled the gates"
+        return f"{told}{GO_ON}: {resume_command(info)}"
+    return f"INCOMPLETE ({words}): {done} of {planned} rows done{GO_ON}: {resume_command(info)}"
 
 
 def resume_command(info: Mapping[str, Any]) -> str:
@@ -66,6 +71,8 @@ def resume_command(info: Mapping[str, Any]) -> str:
         if name == "--bench-resume" or (after == "--bench-resume" and not word.startswith("-")):
             run = value or run
             continue
+        if name == "--bench-early-stop" or after == "--bench-early-stop":
+            continue  # what it left out is what is asked for now
         if name == "--bench-run-dir" and value:
             run = value
         words.append(word)
