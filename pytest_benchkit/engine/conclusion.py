@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.engine import outcome
@@ -13,34 +14,35 @@ if TYPE_CHECKING:
     from pytest_benchkit.models.base import ChatRequest
     from pytest_benchkit.reply import Exchange
     from pytest_benchkit.runs.record import TaskRecord
+    from pytest_benchkit.task import Task
 
 
-def conclude(
-    recorder: Recorder,
-    job: Job,
-    request: ChatRequest | None,
-    exchange: Exchange,
-    judged: Judged,
-    *,
-    started: float,
-    store_prompts: str,
-) -> TaskRecord:
-    """The record of a finished task; ``started`` is Unix seconds."""
-    suite = job.cell.suite
-    score = judged.score
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A task as it was asked, and what came back; ``started`` is Unix seconds."""
+
+    task: Task
+    request: ChatRequest | None
+    exchange: Exchange
+    started: float
+
+
+def conclude(recorder: Recorder, job: Job, asked: Asked, judged: Judged, *, store_prompts: str) -> TaskRecord:
+    """The record of a finished task."""
+    suite, score, exchange = job.cell.suite, judged.score, asked.exchange
     classified = outcome.classify(exchange, score, extracts=suite.extracts, crash=judged.crash)
     flags = [*judged.flags, *(score.flags if score else ())]
     if score is not None and score.value > 0 and exchange.reply.cut:
         flags.append("cut")
     return recorder.record(
         job,
-        suite.tasks[job.row],
-        request.messages if request else [],
+        asked.task,
+        asked.request.messages if asked.request else [],
         exchange,
         score,
         classified,
         outcome.reason(classified, score, exchange.failure, exchange.reply, judged.crash),
-        started=started,
+        started=asked.started,
         store_prompts=store_prompts,
         flags=flags,
     )

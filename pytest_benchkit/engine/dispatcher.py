@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.engine import judging
-from pytest_benchkit.engine.conclusion import conclude
+from pytest_benchkit.engine.conclusion import Asked, conclude
 from pytest_benchkit.engine.loopthread import LoopThread
 from pytest_benchkit.engine.outcome import one_line
 from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Job, Verdict
@@ -23,6 +23,7 @@ from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
 from pytest_benchkit.harnesses import direct
 from pytest_benchkit.models.limits import Ticket
+from pytest_benchkit.perturbations import NotPerturbable
 from pytest_benchkit.reply import Exchange, Failure, Reply
 from pytest_benchkit.score import Outcome
 
@@ -266,9 +267,9 @@ class Dispatcher:
         ticket = Ticket(lane.slots, taken=True)
         started = time.time()
         try:
-            request, exchange = await self._ask(job, lane, ticket)
+            asked = await self._ask(job, lane, ticket, started)
             # before the slot is free again: a refusal must not let one more request out
-            lane.note_exchange(exchange, job.cell.name)
+            lane.note_exchange(asked.exchange, job.cell.name)
         except asyncio.CancelledError:
             cancelled = Verdict(job.key, NOT_ASKED, "not asked: cancelled")
             self._deliver(job, self._not_to_ask(job, lane) or cancelled)
@@ -277,77 +278,52 @@ class Dispatcher:
             self._running.pop(job, None)
             lane.started -= 1
             ticket.leave()
-        overdue = asyncio.get_running_loop().call_later(
-            SCORING_DEADLINE_S, self._give_up, job, lane, request, exchange, started
-        )
-        self._pool.submit(self._finish, job, lane, request, exchange, started, overdue)
+        overdue = asyncio.get_running_loop().call_later(SCORING_DEADLINE_S, self._give_up, job, lane, asked)
+        self._pool.submit(self._finish, job, lane, asked, overdue)
 
-    async def _ask(self, job: Job, lane: Lane, ticket: Ticket) -> tuple[ChatRequest | None, Exchange]:
+    async def _ask(self, job: Job, lane: Lane, ticket: Ticket, started: float) -> Asked:
         """The exchange of one task. What the suite or the model raises becomes its failure, so that the
         item that waits for it never hangs."""
-        request: ChatRequest | None = None
         suite = job.cell.suite
+        task = suite.tasks[job.row]
+        request: ChatRequest | None = None
         try:
-            task = suite.tasks[job.row]
+            task = job.cell.task(job.row)
             request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
             if lane.model.simulated:
                 request.samples = suite.sample_replies(task)
+        except NotPerturbable as reason:
+            failure = Failure("not_perturbable", str(reason), "skip")
+            return Asked(task, request, Exchange(Reply(), failure, tries=0), started)
         except (Exception, SystemExit) as error:
             failure = Failure("suite_crash", f"{type(error).__name__}: {error}", "suite")
-            return request, Exchange(Reply(), failure, tries=0)
+            return Asked(task, request, Exchange(Reply(), failure, tries=0), started)
         try:
-            return request, await direct.ask(lane.model, request, ticket)
+            exchange = await direct.ask(lane.model, request, ticket)
         except Exception as error:
             failure = Failure("bad_response", f"{type(error).__name__}: {error}", "client")
-            return request, Exchange(Reply(), failure)
+            exchange = Exchange(Reply(), failure)
+        return Asked(task, request, exchange, started)
 
     # ------------------------------------------------------------------ scoring threads
 
-    def _finish(
-        self,
-        job: Job,
-        lane: Lane,
-        request: ChatRequest | None,
-        exchange: Exchange,
-        started: float,
-        overdue: asyncio.TimerHandle,
-    ) -> None:
-        judged = judging.judge(job.cell.suite, job.cell.suite.tasks[job.row], exchange)
+    def _finish(self, job: Job, lane: Lane, asked: Asked, overdue: asyncio.TimerHandle) -> None:
+        judged = judging.judge(job.cell.suite, asked.task, asked.exchange)
         self._thread.call(overdue.cancel)
-        self._conclude(job, lane, request, exchange, started, judged)
+        self._conclude(job, lane, asked, judged)
 
-    def _give_up(
-        self, job: Job, lane: Lane, request: ChatRequest | None, exchange: Exchange, started: float
-    ) -> None:
+    def _give_up(self, job: Job, lane: Lane, asked: Asked) -> None:
         """A scorer that does not return: its row is an error, its thread is left behind."""
         words = f"the scorer of {job.cell.suite.key} did not return within {SCORING_DEADLINE_S:g} s"
-        self._pool.submit(
-            self._conclude, job, lane, request, exchange, started, judging.Judged(None, crash=words)
-        )
+        self._pool.submit(self._conclude, job, lane, asked, judging.Judged(None, crash=words))
 
-    def _conclude(
-        self,
-        job: Job,
-        lane: Lane,
-        request: ChatRequest | None,
-        exchange: Exchange,
-        started: float,
-        judged: judging.Judged,
-    ) -> None:
+    def _conclude(self, job: Job, lane: Lane, asked: Asked, judged: judging.Judged) -> None:
         with self.changed:
             if job not in self._open:
                 return  # the deadline passed and the scorer returned: the first of them counts
             self._open.discard(job)
             self._concluding.add(job)
-        record = conclude(
-            self.recorder,
-            job,
-            request,
-            exchange,
-            judged,
-            started=started,
-            store_prompts=lane.settings.store_prompts,
-        )
+        record = conclude(self.recorder, job, asked, judged, store_prompts=lane.settings.store_prompts)
         self._sink(record)
         if judged.crash is not None:
             self._thread.call(lane.note_crash, job.cell.name, judged.crash)

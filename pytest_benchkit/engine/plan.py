@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_benchkit.engine.decided import Axes
+from pytest_benchkit.perturbations import CLEAN, perturb
 from pytest_benchkit.runs.record import key_of
 from pytest_benchkit.suite import Suite
+from pytest_benchkit.task import Task
 
 
 @dataclass(eq=False, slots=True)
@@ -18,7 +20,7 @@ class Cell:
     suite: Suite
     model: str
     harness: str = "direct"
-    perturbation: str = "none"
+    perturbation: str = CLEAN
     repeat: int = 0
     selection: dict[str, object] = field(default_factory=dict)
     variant: str | None = None
@@ -33,6 +35,11 @@ class Cell:
         """The record key of the row at this position of the data (task ids need no escape)."""
         before, after = self._around
         return before + self.suite.index.ids[row] + after
+
+    def task(self, row: int) -> Task:
+        """The row as this cell asks it. Raises :class:`~pytest_benchkit.perturbations.NotPerturbable`."""
+        task = self.suite.tasks[row]
+        return task if self.perturbation == CLEAN else perturb(self.suite.key, task, self.perturbation)
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_benchkit.models.body import prompt_text
+from pytest_benchkit.perturbations import PerturbedTask
 from pytest_benchkit.runs.plain import plain
 from pytest_benchkit.runs.record import (
     RECORD_VERSION,
@@ -85,6 +86,8 @@ class Recorder:
             record["group"] = task.group
         if task.category is not None:
             record["category"] = task.category
+        if isinstance(task, PerturbedTask):
+            record["perturbed"] = task.facts
         if classified.detail is not None:
             record["detail"] = classified.detail
         if score is not None:

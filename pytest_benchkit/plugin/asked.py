@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_benchkit.errors import UsageProblem
+from pytest_benchkit.perturbations import DEFAULT_SEED, axis_values
 from pytest_benchkit.score import Outcome
 from pytest_benchkit.settings import definitions
 
@@ -31,6 +32,8 @@ class BenchOptions:
     verbose: str | None
     junit_properties: bool
     html_rows: str
+    perturbations: tuple[str, ...] = ()
+    """Axis values of the twins asked for."""
     command_line: Mapping[str, object] = field(default_factory=dict)
     ini: Mapping[str, object] = field(default_factory=dict)
     profiles: Mapping[str, object] = field(default_factory=dict)
@@ -68,6 +71,7 @@ def read_options(config: pytest.Config) -> BenchOptions:
         verbose=verbose,
         junit_properties=bool(get("bench_junit_properties")),
         html_rows=get("bench_html_rows") or "missed",
+        perturbations=_perturbations(config),
         command_line=_command_line(config, names),
         ini=ini,
         profiles=profiles(config.rootpath),
@@ -85,6 +89,21 @@ def _command_line(config: pytest.Config, names: Sequence[str]) -> dict[str, obje
         except (OSError, UnicodeDecodeError) as error:
             raise UsageProblem(f"--bench-system names {system[1:]}, which cannot be read: {error}") from None
     return values
+
+
+def _perturbations(config: pytest.Config) -> tuple[str, ...]:
+    names = config.getoption("bench_perturbation") or config.getini("bench_perturbation")
+    text = config.getoption("bench_perturbation_seed")
+    seeds = [DEFAULT_SEED] if text is None else []
+    for word in (text or "").split(","):
+        if text is None:
+            break
+        if not (word.isascii() and word.isdigit()):
+            raise UsageProblem(f"--bench-perturbation-seed={text}: write whole numbers with commas")
+        seeds.append(int(word))
+    if text is not None and not names:
+        raise UsageProblem(f"--bench-perturbation-seed={text} needs --bench-perturbation")
+    return axis_values(names, seeds)
 
 
 def _words(text: str | None) -> list[str]:

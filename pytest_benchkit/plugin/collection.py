@@ -64,8 +64,8 @@ class BenchFile(pytest.File):
 
     def _items(self, suite: Suite, rows: list[int], slice_: Any) -> Iterator[TaskItem]:
         ids = suite.index.ids
-        for model in self.bench.model_names:
-            cell = self.bench.cell(suite, model, slice_)
+        cells = [cell for model in self.bench.model_names for cell in self.bench.cells(suite, model, slice_)]
+        for cell in cells:
             prefix = self.bench.item_prefix(cell)
             base, _, axes = prefix.partition("[")
             # The node id in parts, as pytest 9.2 knows it: read back from --lf's cache, an id in brackets

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.engine.decided import DECIDED_FOLDER
+from pytest_benchkit.engine.preflight import missing_modules
 from pytest_benchkit.errors import BenchkitError, StoreError, UsageProblem
+from pytest_benchkit.perturbations import name_of
 from pytest_benchkit.plugin.session import default_runs_root
 
 if TYPE_CHECKING:
@@ -43,6 +45,13 @@ def start(bench: BenchSession) -> None:
         f"{suite.key}: cannot be run with the harness {HARNESS}; it has {', '.join(suite.harnesses)}"
         for suite in suites
         if HARNESS not in suite.harnesses
+    ]
+    problems += missing_modules(suites)
+    problems += [
+        f"{suite.key}: has no perturbation {name}; leave the suite out with -k 'not {suite.key}'"
+        for suite in suites
+        for name in dict.fromkeys(map(name_of, options.perturbations))
+        if name not in suite.perturbations
     ]
     problems += fetch([*suites, *marked_suites(bench)], bench.say, allowed=options.fetch)
     _tell_oddities(bench, suites)
@@ -142,7 +151,12 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
             facts.model_facts(spec, ready) for spec, ready in zip(bench.specs, bench.prepared, strict=True)
         ],
         "suites": [facts.suite_facts(suite, name, bench.specs) for name, suite in named.items()],
-        "axes": {"harnesses": [HARNESS], "perturbations": [], "repeats": 1, "repair": 0},
+        "axes": {
+            "harnesses": [HARNESS],
+            "perturbations": list(bench.options.perturbations),
+            "repeats": 1,
+            "repair": 0,
+        },
         "sessions": [*old.get("sessions", [])],
         "replay_of": bench.options.replay and Path(bench.options.replay).name,
         "warnings": old.get("warnings", []),

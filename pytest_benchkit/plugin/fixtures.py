@@ -10,6 +10,7 @@ import pytest
 from pytest_benchkit.engine.plan import Cell, Job, Verdict
 from pytest_benchkit.errors import BenchkitError, DataMissing
 from pytest_benchkit.harnesses.direct import MOST_TOKENS, messages_of
+from pytest_benchkit.perturbations import CLEAN, NotPerturbable
 from pytest_benchkit.plugin.options import in_force
 from pytest_benchkit.plugin.selection import rows_of
 from pytest_benchkit.plugin.session import BenchSession, bench_of
@@ -133,10 +134,11 @@ def _jobs(bench: BenchSession, key: str, function: str) -> tuple[list[Job], list
         rows = rows_of(slice_, suite.index, suite.key)
         for model in bench.model_names:
             spec = bench.spec(model)
-            cell = bench.function_cell(suite, model, function, slice_)
             slug = spec.slug if spec else PLACEHOLDER
-            jobs += [Job(cell, row) for row in rows]
-            ids += [f"{slug}-{cell.harness}-{suite.index.ids[row]}" for row in rows]
+            for cell in bench.cells(suite, model, slice_, function):
+                axes = [slug, cell.harness, *([cell.perturbation] if cell.perturbation != CLEAN else [])]
+                jobs += [Job(cell, row) for row in rows]
+                ids += ["-".join([*axes, suite.index.ids[row]]) for row in rows]
     return jobs, ids
 
 
@@ -159,7 +161,10 @@ def task_of(request: pytest.FixtureRequest) -> Task:
     job = job_of(request.node)
     if job is None:
         raise pytest.UsageError('bench_task needs a test marked @pytest.mark.bench_suite("KEY")')
-    return job.cell.suite.tasks[job.row]
+    try:
+        return job.cell.task(job.row)
+    except NotPerturbable as reason:
+        pytest.skip(f"not_perturbable: {reason}")
 
 
 def model_of(request: pytest.FixtureRequest) -> AskingModel:
@@ -178,7 +183,7 @@ def harness_of(request: pytest.FixtureRequest) -> str:
 def perturbation_of(request: pytest.FixtureRequest) -> str:
     bench_of(request.config)
     cell = _cell(request)
-    return cell.perturbation if cell else "none"
+    return cell.perturbation if cell else CLEAN
 
 
 def notes_of(request: pytest.FixtureRequest) -> RecordNotes:

@@ -30,6 +30,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "suite to run, of this project or installed; SLICE is N (a sample), head:N, or a variant; "
         "repeatable",
     },
+    "--bench-perturbation": {
+        "action": "append",
+        "metavar": "NAME",
+        "help": "ask every row a second time, perturbed: choice-order; repeatable",
+    },
+    "--bench-perturbation-seed": {
+        "metavar": "S[,S]",
+        "help": "seeds of the perturbations, a twin for each (default: 42)",
+    },
     "--bench-only": {
         "metavar": "OUTCOMES",
         "help": "only rows that the last run ended with: missed, error, or outcome names, with commas",
@@ -92,6 +101,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini(
         "bench_model", "default of --bench-model, used when --bench is given", type="args", default=[]
     )
+    parser.addini("bench_perturbation", "default of --bench-perturbation", type="args", default=[])
     parser.addini("bench_fetch", "default of --bench-fetch", default=None)
     parser.addini("bench_strict", "default of --bench-strict", type="bool", default=False)
 

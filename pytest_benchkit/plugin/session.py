@@ -12,6 +12,7 @@ import pytest
 from pytest_benchkit.engine.plan import NOT_ASKED, Cell, Job, Verdict
 from pytest_benchkit.errors import UsageProblem
 from pytest_benchkit.models.profiles import ModelSpec, resolve_model
+from pytest_benchkit.perturbations import CLEAN, name_of
 from pytest_benchkit.plugin.asked import BenchOptions
 from pytest_benchkit.plugin.scan import Scan
 
@@ -70,7 +71,7 @@ class BenchSession:
                 raise UsageProblem(
                     f"two --bench-model values are both {slug!r} in test names; give one a profile"
                 )
-        self.scan = Scan(config, self._benches(), slugs or [PLACEHOLDER])
+        self.scan = Scan(config, self._benches(), [*(slugs or [PLACEHOLDER]), *options.perturbations])
         self.run_dir: Path | None = None
         self.session_number = 0
         self.store: RunStore | None = None
@@ -89,8 +90,7 @@ class BenchSession:
         self.with_installed = False
         self.lengths: dict[str, float] = {}
         self._suites: dict[tuple[type[Suite], str | None], Suite] = {}
-        self._cells: dict[tuple[Suite, str], Cell] = {}
-        self._function_cells: dict[tuple[Suite, str, str], Cell] = {}
+        self._cells: dict[tuple[Suite, str, str, str | None], Cell] = {}
         self.plan_keys: list[str | None] = []
         self.said: list[str] = []
         self.notes: list[str] = []
@@ -143,6 +143,7 @@ class BenchSession:
             "keyword": config.getoption("keyword", "") or "",
             "markers": config.getoption("markexpr", "") or "",
             "only": sorted(self.options.only or ()),
+            **({"perturbations": list(self.options.perturbations)} if self.options.perturbations else {}),
         }
 
     # ------------------------------------------------------------------ names
@@ -208,34 +209,36 @@ class BenchSession:
                     self._task_ids[name] = frozenset(suite.index.ids)
         return self._task_ids.get(name)
 
-    def cell(self, suite: Suite, model: str, slice_: Slice | None = None) -> Cell:
-        key = (suite, model)
+    def cells(
+        self, suite: Suite, model: str, slice_: Slice | None = None, function: str | None = None
+    ) -> list[Cell]:
+        """The clean cell and its perturbed twins. Those of a test function stand apart from the suite's own
+        (``gsm8k:test_tone``)."""
+        mine = [p for p in self.options.perturbations if name_of(p) in suite.perturbations]
+        return [self._cell(suite, model, perturbation, slice_, function) for perturbation in (CLEAN, *mine)]
+
+    def _cell(
+        self, suite: Suite, model: str, perturbation: str, slice_: Slice | None, function: str | None
+    ) -> Cell:
+        key = (suite, model, perturbation, function)
         if key not in self._cells:
             selection: dict[str, object] = {"kind": "all"}
             if slice_ is not None:
-                selection = slice_.describe(len(suite.index))
-                if (slice_.count or 0) > len(suite.index) and model == self.model_names[0]:
-                    self.notes.append(
-                        f"{suite.key} has {len(suite.index)} rows, {slice_.count} were asked for"
-                    )
-            self._cells[key] = Cell(suite, model, selection=selection, variant=suite.variant)
+                rows = len(suite.index)
+                selection = slice_.describe(rows)
+                if function is None and (slice_.count or 0) > rows and model == self.model_names[0]:
+                    self.notes.append(f"{suite.key} has {rows} rows, {slice_.count} were asked for")
+            variant = function or suite.variant
+            self._cells[key] = Cell(
+                suite, model, perturbation=perturbation, selection=selection, variant=variant
+            )
         return self._cells[key]
-
-    def function_cell(self, suite: Suite, model: str, function: str, slice_: Slice | None = None) -> Cell:
-        """The cell of a test function: its records stand apart from the suite's own (``gsm8k:test_tone``)."""
-        key = (suite, model, function)
-        if key not in self._function_cells:
-            selection: dict[str, object] = {"kind": "all"}
-            if slice_ is not None:
-                selection = slice_.describe(len(suite.index))
-            self._function_cells[key] = Cell(suite, model, selection=selection, variant=function)
-        return self._function_cells[key]
 
     def item_prefix(self, cell: Cell) -> str:
         """``gsm8k[qwen3.8b-direct-``: what all item names of a cell begin with."""
         spec = self.spec(cell.model)
         parts = [spec.slug if spec else PLACEHOLDER, cell.harness]
-        if cell.perturbation != "none":
+        if cell.perturbation != CLEAN:
             parts.append(cell.perturbation)
         if cell.variant:
             parts.append(cell.variant)

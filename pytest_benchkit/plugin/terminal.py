@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_benchkit.reports.format import encodable, safe
+from pytest_benchkit.reports.pairs import pair_columns
 from pytest_benchkit.reports.scores import overall_lines, score_columns
 from pytest_benchkit.reports.table import Column, layout
 
@@ -156,6 +157,9 @@ class BenchTerminal:
         self._line(head, bold=True)
         for line in lines:
             self._line(line)
+        if results["pairs"]:
+            for line in ["", *layout(pair_columns(results["pairs"]), self._width(terminalreporter))]:
+                self._line(line)
         if overall := overall_lines(results["overall"]):
             for line in ["", *overall]:
                 self._line(line)

@@ -15,6 +15,7 @@ from pytest_benchkit.runs.describe import AXES, run_facts
 from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers, counted
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
 from pytest_benchkit.runs.overall import overall
+from pytest_benchkit.runs.pairs import metrics_of, pairs
 from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
 
 SCHEMA = 1
@@ -64,13 +65,18 @@ def build(
     models = _models(info, parts, speeds)
     in_overall = {name: bool(suite.get("in_overall")) for name, suite in suites.items()}
     retried = [note for model in models if (note := retry_note(model["name"], model["metrics"]))]
+    found_pairs = pairs(parts)
+    by_side = {(p["suite"], p["model"], p["harness"], p["side_b"]): p for p in found_pairs}
+    for entry in entries:
+        if (pair := by_side.get(tuple(entry[axis] for axis in AXES))) is not None:
+            entry["metrics"].update(metrics_of(pair))
     found = notes(info, entries, list(parts.values()))
     return {
         "schema": SCHEMA,
         "kind": KIND,
         "run": run_facts(info, models, entries),
         "results": entries,
-        "pairs": [],
+        "pairs": found_pairs,
         "overall": overall(entries, in_overall),
         "gates": [],
         "warnings": found + retried + warnings,
@@ -98,6 +104,7 @@ def _entry(
         _add_own(numbers, name, own_metrics[name], scored, warnings)
     selection = {**cell.get("selection", {}), "rows": cell.get("rows")}
     selection = {key: value for key, value in selection.items() if value is not None}
+    _settle_totals(numbers, suite.get("totals", ()), selection)
     deviations = [d for d in suite.get("deviations", []) if d.get("model") == model]
     not_comparable = suite.get("not_comparable") if suite else "own protocol"
     simulated = _is_simulated(info, model)
@@ -175,6 +182,18 @@ def _add_own(
             warnings.append(note("suite_metrics", f"{name}: metrics() gives no number for {key!r}; left out"))
         else:
             numbers.values[str(key)] = value
+
+
+def _settle_totals(numbers: Numbers, totals: Sequence[str], selection: Mapping[str, Any]) -> None:
+    """Takes a suite's totals away where only a part of its rows was asked; where all were, failed requests
+    stand beside them."""
+    if not totals:
+        return
+    if selection.get("kind", "all") != "all":
+        for name in totals:
+            numbers.values.pop(name, None)
+            numbers.absent[name] = f"a total of all {selection.get('rows', '')} rows; a part was asked"
+    numbers.values["transport_errors"] = numbers.values["n_harness_error"]
 
 
 def _errors(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ class ChoiceSuite(Suite):
     profile: ClassVar[Literal["plain", "mmlu-pro", "gpqa"]] = "plain"
     """Whose published reading stands beside ours (see :mod:`pytest_benchkit.scoring.choices`)."""
     not_comparable = "published scores rank the options by likelihood"
+    perturbations = ("choice-order",)
 
     def ask(self, task: Task) -> str:
         """The sentence that says what to choose."""
