@@ -32,6 +32,9 @@ class BoolQ(YesNoSuite):
             f"Passage: {task['passage']}\n\nQuestion: {task['question'].rstrip('?')}?"
         )
 
+    def state(self, task: Task) -> str:
+        return f"{task['passage']}\n\n{task['question'].rstrip('?')}?"
+
     def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         found = super().metrics(rows)
         if (both_sides := metrics.macro(rows)) is not None:

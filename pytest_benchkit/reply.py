@@ -85,6 +85,8 @@ class Reply:
     timing: Timing = field(default_factory=Timing)
     flags: list[str] = field(default_factory=list)
     system_fingerprint: str | None = None
+    decision: dict[str, Any] | None = None
+    """Of a decision model: ``probabilities`` by key, ``choice``, ``confidence``, ``p_gold``, ``brier`` ..."""
 
     @property
     def cut(self) -> bool:

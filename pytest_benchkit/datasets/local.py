@@ -163,6 +163,12 @@ class Rows(_Plain):
     def count(self) -> int | None:
         return len(self._given)
 
+    @property
+    def id_words(self) -> Sequence[str] | None:
+        """The ids are at hand: their runs of letters and dashes."""
+        ids = [str(row[self._fields[0]]) for row in self._given if self._fields[0] in row]
+        return tuple(sorted({run for text in ids for run in re.findall(r"[^\d]+", text.lower())}))
+
     def bind(self, folder: Path) -> None:
         """Nothing depends on the suite's folder."""
 

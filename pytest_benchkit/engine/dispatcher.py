@@ -290,6 +290,8 @@ class Dispatcher:
         try:
             task = job.cell.task(job.row)
             request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
+            if lane.decides:
+                request.decision = suite.decision(task)
             if lane.model.simulated:
                 request.samples = suite.sample_replies(task)
         except NotPerturbable as reason:

@@ -86,6 +86,8 @@ class Recorder:
             record["group"] = task.group
         if task.category is not None:
             record["category"] = task.category
+        if reply.decision is not None:
+            record["decision"] = plain({**reply.decision, "latency_ms": reply.timing.e2e_ms})
         if isinstance(task, PerturbedTask):
             record["perturbed"] = task.facts
         if classified.detail is not None:

@@ -54,7 +54,8 @@ def fingerprint(body: Mapping[str, Any]) -> str:
     Image bytes are replaced by their own hash.
     """
     slim = dict(body)
-    slim["messages"] = [_without_images(message) for message in body["messages"]]
+    if "messages" in body:
+        slim["messages"] = [_without_images(message) for message in body["messages"]]
     text = json.dumps(slim, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -32,6 +32,8 @@ class BenchOptions:
     verbose: str | None
     junit_properties: bool
     html_rows: str
+    deciding: tuple[str, ...] = ()
+    """Names of models that are asked for decisions."""
     perturbations: tuple[str, ...] = ()
     """Axis values of the twins asked for."""
     command_line: Mapping[str, object] = field(default_factory=dict)
@@ -71,6 +73,7 @@ def read_options(config: pytest.Config) -> BenchOptions:
         verbose=verbose,
         junit_properties=bool(get("bench_junit_properties")),
         html_rows=get("bench_html_rows") or "missed",
+        deciding=_deciding(config, models),
         perturbations=_perturbations(config),
         command_line=_command_line(config, names),
         ini=ini,
@@ -89,6 +92,19 @@ def _command_line(config: pytest.Config, names: Sequence[str]) -> dict[str, obje
         except (OSError, UnicodeDecodeError) as error:
             raise UsageProblem(f"--bench-system names {system[1:]}, which cannot be read: {error}") from None
     return values
+
+
+def _deciding(config: pytest.Config, models: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(config.getoption("bench_decision_models") or ())
+    for name in names:
+        known = [model.partition("@")[0] for model in models]
+        if name not in known:
+            raise UsageProblem(
+                f"--bench-decision-models={name}: --bench-model names no such model, but {', '.join(known)}"
+            )
+        if name.partition(":")[0] in ("demo", "local"):
+            raise UsageProblem(f"--bench-decision-models={name}: {name} answers with text")
+    return names
 
 
 def _perturbations(config: pytest.Config) -> tuple[str, ...]:

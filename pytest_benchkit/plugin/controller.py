@@ -47,12 +47,7 @@ def start(bench: BenchSession) -> None:
         if HARNESS not in suite.harnesses
     ]
     problems += missing_modules(suites)
-    problems += [
-        f"{suite.key}: has no perturbation {name}; leave the suite out with -k 'not {suite.key}'"
-        for suite in suites
-        for name in dict.fromkeys(map(name_of, options.perturbations))
-        if name not in suite.perturbations
-    ]
+    problems += _unperturbed(bench, suites)
     problems += fetch([*suites, *marked_suites(bench)], bench.say, allowed=options.fetch)
     _tell_oddities(bench, suites)
     if problems:
@@ -63,6 +58,21 @@ def start(bench: BenchSession) -> None:
     except BaseException:
         abandon(bench)
         raise
+
+
+def _unperturbed(bench: BenchSession, suites: list[Suite]) -> list[str]:
+    """A sentence for each suite that was named and has not the perturbation asked for, and where none has
+    it; of others it is only said that they are asked as they are."""
+    problems = []
+    for name in dict.fromkeys(map(name_of, bench.options.perturbations)):
+        without = [suite for suite in suites if name not in suite.perturbations]
+        named = [suite for suite in without if suite.key in bench.scan.slices]
+        if len(without) == len(suites):
+            named = without
+        problems += [f"{suite.key}: has no perturbation {name}; leave the suite out" for suite in named]
+        if others := [suite.key for suite in without if suite not in named]:
+            bench.say(f"no {name} for {', '.join(others)}: asked as they are")
+    return problems
 
 
 def _tell_oddities(bench: BenchSession, suites: list[Suite]) -> None:
@@ -133,7 +143,10 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
     names = [*bench.options.profiles, *bench.registered]
     bench.preflight = Preflight(bench.say, store.path / "logs", names)
     warm = not old.get("complete")  # a finished run has nothing to ask
-    bench.prepared = bench.preflight.prepare(bench.specs, bench.registered, warm=warm)
+    bench.prepared = bench.preflight.prepare(
+        bench.specs, bench.registered, warm=warm, deciding=bench.options.deciding
+    )
+    _refuse_chat_suites(bench, suites)
     config = bench.config
     named = {f"{s.key}:{s.variant}" if s.variant else s.key: s for s in suites}
     new: dict[str, Any] = {
@@ -182,6 +195,22 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
     store.write_info()
     if not old:
         bench.lengths = _earlier_lengths(bench, store.path)
+
+
+def _refuse_chat_suites(bench: BenchSession, suites: list[Suite]) -> None:
+    """A decision model takes part only where a suite says what is to be decided."""
+    from pytest_benchkit.suite import Suite as Base
+
+    problems = [
+        f"{suite.key}: {ready.name} is a decision model, and the suite has nothing to decide; "
+        f"leave it out with -k 'not {suite.key}'"
+        for ready in bench.prepared
+        if ready.decides
+        for suite in suites
+        if type(suite).decision is Base.decision
+    ]
+    if problems:
+        raise UsageProblem("\n".join(problems))
 
 
 def _open_store(bench: BenchSession) -> dict[str, Any]:

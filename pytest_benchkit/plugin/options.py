@@ -39,6 +39,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "S[,S]",
         "help": "seeds of the perturbations, a twin for each (default: 42)",
     },
+    "--bench-decision-models": {
+        "action": "append",
+        "metavar": "NAME",
+        "help": "this model of --bench-model gives probabilities (/v1/systemone), not text; repeatable",
+    },
     "--bench-only": {
         "metavar": "OUTCOMES",
         "help": "only rows that the last run ended with: missed, error, or outcome names, with commas",

@@ -43,6 +43,8 @@ def score_columns(entries: Sequence[Entry], extra: Sequence[Mapping[str, str]] =
         _count("loop", "n_loop_killed", metrics),
         _count("timeout", "n_timed_out", metrics),
         _shown("repaired", "repair_delta_pp", metrics, lambda v, m: points(v, m["samples"])),
+        _shown("Brier", "brier", metrics, lambda v, m: f"{v:.3f}"),
+        _shown("ECE", "ece", metrics, lambda v, m: f"{v:.3f}"),
         _shown("TTFT p50", "ttft_p50_ms", metrics, lambda v, m: seconds(v / 1000)),
         _shown("tok/s stream", "stream_tok_s", metrics, lambda v, m: rate(v)),
         _shown("tok/s all", "aggregate_tok_s", metrics, lambda v, m: rate(v)),

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_benchkit.runs.decisions import STABLE_FROM
 from pytest_benchkit.runs.metrics import EXCLUDED, WORDS, Row
 from pytest_benchkit.score import Outcome
 
@@ -72,6 +73,8 @@ def _of_cell(entry: Entry, rows: Sequence[Row], name: str) -> Iterator[Note]:
         yield note(
             "scorer_raised", f"{name}: {raised} replies made the scorer raise; counted as missed", raised
         )
+    if (n := metrics.get("decision_samples", STABLE_FROM)) < STABLE_FROM:
+        yield note("calibration", f"{name}: {n} rows are few for an ECE ({STABLE_FROM} are needed)")
     if (lag := metrics.get("client_lag_ms_mean", 0)) >= CLIENT_LAG_MS:
         words = f"{lag:.0f} ms a request late on our side: times and speed may be better than shown"
         yield note("client_lag", f"{name}: {words}")

@@ -88,6 +88,13 @@ def _numbers(both: Sequence[tuple[Row, Row]]) -> dict[str, Any]:
     told = [(a, b) for a, b in tokens if a is not None and b is not None]
     if told:
         numbers["output_tokens_delta_mean"] = sum(b - a for a, b in told) / len(told)
+    sure = [
+        (a["decision"]["p_gold"], b["decision"]["p_gold"])
+        for a, b in both
+        if "decision" in a and "decision" in b
+    ]
+    if sure:
+        numbers["p_gold_change_mean"] = sum(abs(b - a) for a, b in sure) / len(sure)
     return numbers
 
 

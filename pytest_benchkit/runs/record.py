@@ -117,6 +117,7 @@ class TaskRecord(TypedDict):
     span: NotRequired[list[int]]
     labels: NotRequired[dict[str, Any]]
     also: NotRequired[list[ReadingFields]]
+    decision: NotRequired[dict[str, Any]]
     perturbed: NotRequired[dict[str, Any]]
     prompt: NotRequired[PromptFields]
     reply: NotRequired[ReplyFields]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
+from pytest_benchkit.runs.decisions import decision_numbers, reliability
 from pytest_benchkit.runs.describe import AXES, run_facts
 from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers, counted
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
@@ -99,6 +100,10 @@ def _entry(
     name, model = cell["suite"], cell["model"]
     numbers = cell_numbers(rows, cell["planned"])
     numbers.merge(speed)
+    decisions = decision_numbers(rows)
+    if decisions.values and "tasks_per_s" in speed.values:
+        decisions.values["decisions_per_s"] = speed.values["tasks_per_s"]
+    numbers.merge(decisions)
     scored = counted(rows)
     if scored and name in own_metrics:
         _add_own(numbers, name, own_metrics[name], scored, warnings)
@@ -140,6 +145,7 @@ def _entry(
             for category, found in categories(scored).items()
         },
         "histograms": _histograms(rows),
+        "calibration": reliability(rows) if decisions.values else None,
     }
     return {key: value for key, value in entry.items() if value is not None}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from pytest_benchkit.decisions import YES_NO, Decision
 from pytest_benchkit.scoring import choices, metrics, yesno
 from pytest_benchkit.suite import Suite
 
@@ -50,6 +51,10 @@ class ChoiceSuite(Suite):
             reply.answer, task["options"], task["answer"], profile=self.profile, cut=reply.cut
         )
 
+    def decision(self, task: Task) -> Decision:
+        options = dict(zip(LETTERS, task["options"], strict=False))
+        return Decision(self.question(task), self.ask(task), options, task["answer"])
+
     def sample_replies(self, task: Task) -> tuple[str, str]:
         right = LETTERS.index(task["answer"])
         return task["answer"], LETTERS[(right + 1) % len(task["options"])]
@@ -60,6 +65,16 @@ class ChoiceSuite(Suite):
 
 class YesNoSuite(Suite):
     """Rows whose field ``answer`` is ``yes`` or ``no``; the reply says which."""
+
+    instructions: ClassVar[str] = "Answer the question with yes or no."
+    """What a decision model is asked about the row's :meth:`state`."""
+
+    def state(self, task: Task) -> str:
+        """What the question is about, for decision models."""
+        return str(self.prompt(task))
+
+    def decision(self, task: Task) -> Decision:
+        return Decision(self.state(task), self.instructions, YES_NO, task["answer"])
 
     def score(self, task: Task, reply: Reply) -> Score:
         return yesno.score(reply.answer, task["answer"], cut=reply.cut)

@@ -108,7 +108,7 @@ def test_order(bench_task, bench_model, bench_perturbation):
         ((*TWINS, "--bench-perturbation-seed=x"), "write whole numbers with commas"),
         ((*TWINS, "--bench-perturbation-seed="), "write whole numbers with commas"),
         (("--bench-perturbation-seed=3",), "needs --bench-perturbation"),
-        (TWINS, "sums: has no perturbation choice-order; leave the suite out with -k 'not sums'"),
+        (TWINS, "sums: has no perturbation choice-order; leave the suite out"),
     ],
 )
 def test_what_cannot_work_is_refused(project: Project, words: tuple[str, ...], said: str) -> None:
@@ -116,6 +116,20 @@ def test_what_cannot_work_is_refused(project: Project, words: tuple[str, ...], s
     assert result.ret == 4
     assert said in result.stderr.str()
     assert project.runs == []
+
+
+def test_suites_without_it_are_asked_as_they_are(project: Project) -> None:
+    from tests.integration.conftest import SUITE
+
+    project.suite(4, SUITE)
+    (project.pytester.path / "bench_quiz.py").write_text(QUIZ.replace("COUNT", "4"))
+    result = project.run("bench_sums.py", "bench_quiz.py", "--bench-model=demo", *TWINS)
+    assert result.ret == 0
+    assert "no choice-order for sums: asked as they are" in result.stdout.str()
+    assert len(project.records()) == 12
+    named = project.run("--bench=sums", "--bench=quiz", "--bench-model=demo", *TWINS)
+    assert named.ret == 4
+    assert "sums: has no perturbation choice-order" in named.stderr.str()
 
 
 def test_the_ini_twin(project: Project) -> None:

@@ -18,6 +18,7 @@ PACKAGE = ROOT / "pytest_benchkit"
 FLOORS = {
     "errors": 0,
     "task": 0,
+    "decisions": 0,
     "reply": 0,
     "score": 0,
     "suite": 0,
