@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_benchkit.decisions import Decision
+    from pytest_benchkit.errors import SkipTask
     from pytest_benchkit.models.base import ChatRequest, Model
     from pytest_benchkit.models.scripted import ScriptedModel
     from pytest_benchkit.reply import Reply, ToolCall
@@ -16,12 +18,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ChatRequest": "models.base",
+    "Decision": "decisions",
     "Message": "task",
     "Model": "models.base",
     "Outcome": "score",
     "Reading": "score",
     "Reply": "reply",
     "Score": "score",
+    "SkipTask": "errors",
     "ScriptedModel": "models.scripted",
     "Suite": "suite",
     "Task": "task",
@@ -30,6 +34,7 @@ _HOMES = {
 
 __all__ = [
     "ChatRequest",
+    "Decision",
     "Message",
     "Model",
     "Outcome",
@@ -37,6 +42,7 @@ __all__ = [
     "Reply",
     "Score",
     "ScriptedModel",
+    "SkipTask",
     "Suite",
     "Task",
     "ToolCall",

@@ -55,3 +55,14 @@ class StoreError(BenchkitError):
 
 class StoreLocked(StoreError):
     """The run folder is being written by another live process."""
+
+
+class SkipTask(Exception):
+    """A row that cannot be asked on this machine or of this model: it is skipped, and says why.
+
+    ``detail`` is a stable word (``not_perturbable``, ``no_sandbox``), the message a sentence.
+    """
+
+    def __init__(self, detail: str, message: str) -> None:
+        super().__init__(message)
+        self.detail = detail

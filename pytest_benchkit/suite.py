@@ -19,6 +19,7 @@ from pytest_benchkit.errors import SuiteError
 from pytest_benchkit.task import Message, Task, TaskIndex, TaskSource
 
 if TYPE_CHECKING:
+    from pytest_benchkit.decisions import Decision
     from pytest_benchkit.reply import Reply
     from pytest_benchkit.score import Score
 
@@ -48,6 +49,12 @@ class Suite(ABC):
     metric_kinds: ClassVar[Mapping[str, str]] = {}
     """Kind of each of the suite's own metrics, by name or glob, for gates: ``proportion``, ``mean01``,
     ``count``, ``rate``, ``duration``, ``quantile`` or ``composite``."""
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Own metrics without which the score misleads: shown under every table of scores."""
+    totals: ClassVar[frozenset[str]] = frozenset()
+    """Own metrics that are about all rows of ``data`` or a variant: absent, with that reason, when only a
+    part was asked, so that no gate takes them from a sample. With any, ``transport_errors`` counts the
+    failed requests, which are outside of them."""
     in_overall: ClassVar[bool] = True
     not_comparable: ClassVar[str | None] = "own protocol"
     """Why the score cannot be set beside published ones; ``None`` when it can."""
@@ -55,6 +62,9 @@ class Suite(ABC):
     perturbations: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
     """What rows need of the machine or the model: ``sandbox``, ``browser``, ``images``, ``tools``."""
+    requires: ClassVar[Mapping[str, str]] = {}
+    """Modules that scoring imports and what pip installs to get each, for libraries that the plugin itself
+    does not need: a run is refused with the command before anything is asked."""
     sampling: ClassVar[Mapping[str, float]] = {"temperature": 0.0}
     """Declared protocol; an effective value that differs is reported as a deviation."""
     max_tokens: ClassVar[int | None] = None
@@ -95,11 +105,20 @@ class Suite(ABC):
         """The verdict on ``reply.answer`` (and ``reply.tool_calls``). Total: any text gives a Score."""
 
     def tools(self, task: Task) -> Sequence[Mapping[str, Any]] | None:
-        """Tool definitions in the OpenAI form to send with the request, if any."""
+        """Tool definitions in the OpenAI form to send with the request, if any.
+
+        In a suite that ``needs`` tools a list, an empty one too, says that the row is about calling: it is
+        skipped where the server refuses tools. ``None`` is asked without them.
+        """
         return None
 
-    def sample_replies(self, task: Task) -> tuple[str, str] | None:
-        """A reply that scores 1 and one that scores 0, for the ``demo`` model and for tests."""
+    def decision(self, task: Task) -> Decision | None:
+        """The row as a question with known answers, for decision models; ``None`` takes no part."""
+        return None
+
+    def sample_replies(self, task: Task) -> tuple[str | Reply, str | Reply] | None:
+        """A reply that scores 1 and one that scores 0, for the ``demo`` model and for tests; a
+        :class:`~pytest_benchkit.reply.Reply` where the answer is not text alone (tool calls)."""
         return None
 
     def feedback(self, task: Task, score: Score) -> str | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.commands.table import megabytes, show, show_json, table, width_of_stdout
 from pytest_benchkit.datasets.catalog import DATASETS
+from pytest_benchkit.datasets.draws import Draw
 from pytest_benchkit.datasets.sources import Dataset
 from pytest_benchkit.errors import DataError
 from pytest_benchkit.registry import installed_suites, load_suites
@@ -64,8 +65,10 @@ def known_datasets() -> dict[str, Dataset]:
                 f"{suite.key}:{name}": s for name, s in suite.variants.items()
             }
             for key, source in sources.items():
-                if isinstance(source, Dataset):
-                    found.setdefault(key, source)
+                whole = source.whole if isinstance(source, Draw) else source
+                if isinstance(whole, Dataset):
+                    found.setdefault(key, whole)
+                    found.setdefault(source.name, whole)
     return found
 
 

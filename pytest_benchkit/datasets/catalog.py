@@ -6,8 +6,21 @@ named in the entry; an origin whose rows differ from it is refused.
 
 from __future__ import annotations
 
+from pytest_benchkit.datasets.entries.bfcl import (
+    BFCL,
+    BFCL_ECHOLP,
+    BFCL_GOLDEN,
+    BFCL_LIVE_RELEVANCE,
+    BFCL_MINI,
+)
+from pytest_benchkit.datasets.entries.ifeval import (
+    IFEVAL,
+)
 from pytest_benchkit.datasets.entries.labels import (
+    BANKING77,
     BOOLQ,
+    MEDFAILBENCH,
+    XSTEST,
 )
 from pytest_benchkit.datasets.entries.letters import (
     ARC,
@@ -27,18 +40,27 @@ from pytest_benchkit.datasets.entries.numbers import (
 
 __all__ = [
     "ARC",
+    "BANKING77",
+    "BFCL",
+    "BFCL_ECHOLP",
+    "BFCL_GOLDEN",
+    "BFCL_LIVE_RELEVANCE",
+    "BFCL_MINI",
     "BOOLQ",
     "DATASETS",
     "GPQA",
     "GSM8K",
     "HELLASWAG",
     "HELLASWAG_ACTIVITYNET_1000",
+    "IFEVAL",
+    "MEDFAILBENCH",
     "MMLU",
     "MMLU_PRO",
     "OPENBOOKQA",
     "PIQA",
     "TRUTHFULQA",
     "WINOGRANDE",
+    "XSTEST",
 ]
 
 DATASETS = {
@@ -56,6 +78,12 @@ DATASETS = {
         MMLU,
         MMLU_PRO,
         GPQA,
+        BANKING77,
+        XSTEST,
+        MEDFAILBENCH,
+        IFEVAL,
+        BFCL,
+        BFCL_LIVE_RELEVANCE,
     )
 }
 """Every entry by name."""

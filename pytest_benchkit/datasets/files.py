@@ -15,11 +15,15 @@ HUB = "https://huggingface.co"
 
 @dataclass(frozen=True, slots=True)
 class WebFile:
-    """A file at a plain address, pinned by its sha256; GitHub's raw files at a commit are such files."""
+    """A file at a plain address, pinned by its sha256; GitHub's raw files at a commit are such files.
+
+    ``name`` is what the file is called here, where a data set has two files of one name.
+    """
 
     url: str
     sha256: str
     bytes: int | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +64,13 @@ File = WheelMember | WebFile | ZippedFile | HubFile
 def path_in(file: File) -> str:
     """Where the file lies below a data set's ``files`` folder: a folder per source, then its own name."""
     if isinstance(file, WheelMember):
-        return f"{file.distribution}-{file.version}/{PurePosixPath(file.member).name}"
+        return f"{file.distribution}-{file.version}/{file.name or PurePosixPath(file.member).name}"
     if isinstance(file, HubFile):
         return f"hub/{PurePosixPath(file.path).name}"
     if isinstance(file, ZippedFile):
         file = file.archive
     parts = urlsplit(file.url)
-    return f"{parts.hostname or 'web'}/{PurePosixPath(parts.path).name}"
+    return f"{parts.hostname or 'web'}/{file.name or PurePosixPath(parts.path).name}"
 
 
 def describe(file: File) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pytest_benchkit.datasets import store
@@ -41,7 +42,8 @@ class Route:
     @property
     def described(self) -> str:
         """Where the files live, in a few words."""
-        return "; ".join(describe(file) for file in self.files)
+        named = "; ".join(describe(file) for file in self.files[:3])
+        return f"{named}; {len(self.files) - 3} more" if len(self.files) > 3 else named
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class Dataset:
     ``rows`` is the row count, ``rows_sha256`` the pinned hash of the normalised rows (see
     :func:`~pytest_benchkit.datasets.store.rows_hash`), absent only where no copy could be checked yet;
     then every route must be verified by its own file. ``recipe`` is bumped when a reader changes what
-    it makes of the same file.
+    it makes of the same file. ``companions`` are files that scoring reads besides the rows; the data set
+    is installed when they are there too.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Dataset:
     rows_sha256: str | None = None
     id_words: Sequence[str] | None = ()
     recipe: int = 1
+    companions: tuple[WheelMember, ...] = ()
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -82,7 +86,7 @@ class Dataset:
     @property
     def declared_bytes(self) -> int | None:
         """Size of the download by the first route, where the catalog knows it."""
-        sizes = [declared_bytes(file) for file in self.routes[0].files]
+        sizes = [declared_bytes(file) for file in (*self.routes[0].files, *self.companions)]
         return sum(size for size in sizes if size is not None) if None not in sizes else None
 
     @property
@@ -96,7 +100,7 @@ class Dataset:
     def state(self) -> DataState:
         """Installed, missing or damaged; by size and time of change, hashes nothing."""
         document = self._document()
-        if document is None:
+        if document is None or not all(map(self._accompanied, self.companions)):
             return DataState("missing", f"run `benchkit datasets install {self.name}`", notes=self.notes)
         rows = self.folder / "rows.jsonl"
         size = document["stamp"]["bytes"]
@@ -126,6 +130,20 @@ class Dataset:
             store.rehash(self.folder, document)
         except DataDamaged as error:
             raise DataDamaged(f"{error}: {self._get()}") from None
+        for file in self.companions:
+            self.companion(PurePosixPath(file.member).name)
+
+    def companion(self, name: str) -> bytes:
+        """A file that scoring reads besides the rows, hashed at each read. Raises :class:`DataMissing` or
+        :class:`DataDamaged`."""
+        file = next(file for file in self.companions if PurePosixPath(file.member).name == name)
+        try:
+            found = self._place(file).read_bytes()
+        except OSError:
+            raise DataMissing(f"{name} of {self.name} is not on this machine: {self._get()}") from None
+        if hashlib.sha256(found).hexdigest() != file.sha256:
+            raise DataDamaged(f"{name} of {self.name} has not the pinned sha256: {self._get()}")
+        return found
 
     def install(self, say: Say) -> None:
         """Gets, checks and normalises the rows; does nothing but say so when they are there.
@@ -134,6 +152,9 @@ class Dataset:
         origins. Safe to call from several processes. Raises :class:`DataError` with what failed.
         """
         with locked(self.folder / "index.json"):
+            for file in self.companions:
+                there = self._accompanied(file)  # then it is hashed only, without a word
+                install_member(file, self._place(file), _quietly if there else say)
             if self.state().ready:
                 self._trusted()
                 say(f"{self.name}: already there")
@@ -183,6 +204,10 @@ class Dataset:
                 f"the source differs from the one that was checked"
             )
 
+    def _accompanied(self, file: WheelMember) -> bool:
+        place = self._place(file)
+        return place.is_file() and place.stat().st_size == file.bytes
+
     def _place(self, file: File) -> Path:
         return self.folder / "files" / path_in(file)
 
@@ -213,6 +238,10 @@ class Dataset:
 
     def _get(self) -> str:
         return f"run `benchkit datasets install {self.name}`"
+
+
+def _quietly(line: str) -> None:
+    """Progress that nobody needs."""
 
 
 def _obtain(file: File, path: Path, say: Say) -> tuple[Path, str]:

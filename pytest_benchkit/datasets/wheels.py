@@ -31,6 +31,7 @@ class WheelMember:
     """One file inside a wheel of a package index.
 
     ``sha256`` and ``bytes`` are those of the unpacked member; ``wheel_sha256`` pins the wheel file too.
+    ``name`` is what the file is called here, where a data set has two members of one name.
     """
 
     distribution: str
@@ -39,6 +40,7 @@ class WheelMember:
     sha256: str
     bytes: int
     wheel_sha256: str | None = None
+    name: str | None = None
 
     @property
     def wheel(self) -> str:

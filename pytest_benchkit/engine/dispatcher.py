@@ -21,9 +21,9 @@ from pytest_benchkit.engine.outcome import one_line
 from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Job, Verdict
 from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
+from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.harnesses import direct
 from pytest_benchkit.models.limits import Ticket
-from pytest_benchkit.perturbations import NotPerturbable
 from pytest_benchkit.reply import Exchange, Failure, Reply
 from pytest_benchkit.score import Outcome
 
@@ -294,8 +294,8 @@ class Dispatcher:
                 request.decision = suite.decision(task)
             if lane.model.simulated:
                 request.samples = suite.sample_replies(task)
-        except NotPerturbable as reason:
-            failure = Failure("not_perturbable", str(reason), "skip")
+        except SkipTask as reason:
+            failure = Failure(reason.detail, str(reason), "skip")
             return Asked(task, request, Exchange(Reply(), failure, tries=0), started)
         except (Exception, SystemExit) as error:
             failure = Failure("suite_crash", f"{type(error).__name__}: {error}", "suite")

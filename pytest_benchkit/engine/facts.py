@@ -43,10 +43,20 @@ def suite_facts(suite: Suite, name: str, specs: Sequence[ModelSpec]) -> dict[str
         "scorer_sha256": _source_sha256(suite),
         "scoring": suite.scoring,
         "in_overall": suite.in_overall,
+        "totals": sorted(suite.totals),
+        "beside": list(suite.beside),
+        "libraries": {name: _version_of(name) for name in suite.requires},
         "not_comparable": suite.not_comparable,
         "declared_sampling": dict(suite.sampling),
         "deviations": deviations(suite, specs),
     }
+
+
+def _version_of(module: str) -> str | None:
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def prompt_sha256(suite: Suite) -> str:

@@ -41,6 +41,7 @@ class Lane:
     ) -> None:
         self.name = name
         self.model = model
+        self.decides: bool = getattr(model, "decides", False)
         self.slots = slots
         self.settings = settings
         self.origins = origins
@@ -85,6 +86,8 @@ class Lane:
         if suite is not None and failure is not None:
             if failure.kind in CONTEXT:
                 self._tell_context(suite, failure)
+            elif failure.category == "skip":
+                self._tell_once(suite, failure.kind, f"rows are skipped, {failure.kind}: {failure.message}")
             elif failure.category != "deadline":
                 self._count_streak(suite, failure.kind, _words(failure))
 
@@ -109,9 +112,7 @@ class Lane:
         last, count = self._streak.get(suite, (kind, 0))
         count = count + 1 if last == kind else 1
         self._streak[suite] = (kind, count)
-        if (suite, kind) not in self._told:
-            self._told.add((suite, kind))
-            self._say(f"{self.name} {suite}: {words}")
+        self._tell_once(suite, kind, words)
         if count >= BREAKER and suite not in self._stopped_suites:
             why = f"{BREAKER} tasks in a row ended with {kind}"
             self._stopped_suites[suite] = why
@@ -119,11 +120,15 @@ class Lane:
 
     def _tell_context(self, suite: str, failure: Failure) -> None:
         """A window that is too small is a matter of configuration: told once, not once a row (O-4)."""
-        if (suite, failure.kind) not in self._told:
-            self._told.add((suite, failure.kind))
-            need, window = failure.need_tokens, failure.window_tokens
-            numbers = f" (needs {need} tokens, the window is {window})" if need and window else ""
-            self._say(f"{self.name} {suite}: rows are skipped, {failure.kind}: {failure.message}{numbers}")
+        need, window = failure.need_tokens, failure.window_tokens
+        numbers = f" (needs {need} tokens, the window is {window})" if need and window else ""
+        words = f"rows are skipped, {failure.kind}: {failure.message}{numbers}"
+        self._tell_once(suite, failure.kind, words)
+
+    def _tell_once(self, suite: str, kind: str, words: str) -> None:
+        if (suite, kind) not in self._told:
+            self._told.add((suite, kind))
+            self._say(f"{self.name} {suite}: {words}")
 
 
 def _words(failure: Failure) -> str:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import importlib.util
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_benchkit.decisions import YES_NO, Decision
 from pytest_benchkit.engine.lane import Lane
 from pytest_benchkit.errors import BenchkitError, UsageProblem
 from pytest_benchkit.models.limits import SharedHold, Slots
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_benchkit.models.base import Model
     from pytest_benchkit.models.local import LocalServer
     from pytest_benchkit.models.profiles import ModelSpec
+    from pytest_benchkit.suite import Suite
 
 Say = Callable[[str], None]
 UNKNOWN_CAPACITY = 8
@@ -51,11 +54,17 @@ class Prepared:
     """Why the model is not asked at all: its warm-up was refused."""
 
     @property
+    def decides(self) -> bool:
+        """Whether it gives probabilities instead of text."""
+        return bool(self.facts.get("decision"))
+
+    @property
     def header(self) -> str:
         """The line of the session header: where the model is and how it is asked (TTY-1)."""
         where = f" at {self.base_url}" if self.base_url else ""
         window = f", window {self.window}" if self.window else ""
-        return f"{self.name}: {self.kind}{where}{window}, {self.capacity} in flight ({self.capacity_source})"
+        kind = "decision model" if self.decides else self.kind
+        return f"{self.name}: {kind}{where}{window}, {self.capacity} in flight ({self.capacity_source})"
 
 
 class Preflight:
@@ -73,8 +82,10 @@ class Preflight:
         registered: Mapping[str, Callable[[], Model]],
         *,
         warm: bool = True,
+        deciding: Collection[str] = (),
     ) -> list[Prepared]:
-        """Finds the models and, unless nothing will be asked, warms them up.
+        """Finds the models and, unless nothing will be asked, warms them up. ``deciding`` names models that
+        are decision models, whatever their server says.
 
         Raises :class:`UsageProblem` naming every model that cannot be used.
         """
@@ -83,6 +94,8 @@ class Preflight:
         for spec in specs:
             try:
                 prepared.append(self._prepare(spec))
+                if spec.name in deciding:
+                    prepared[-1].facts["decision"] = True
             except BenchkitError as error:
                 problems.append(f"{error}{self._hint(spec)}")
                 continue
@@ -217,6 +230,7 @@ def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], s
     from dataclasses import replace
 
     from pytest_benchkit.models.client import HttpModel
+    from pytest_benchkit.models.decision import DecisionModel
     from pytest_benchkit.models.facts import ServerFacts
     from pytest_benchkit.models.transport import AioTransport
 
@@ -224,7 +238,8 @@ def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], s
     facts = ServerFacts(**prepared.facts)
     facts.window = prepared.window
     served = replace(spec, base_url=prepared.base_url)
-    model = HttpModel(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
+    model_class = DecisionModel if prepared.decides else HttpModel
+    model = model_class(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
     model.dropped.update(prepared.dropped)
     return model
 
@@ -247,6 +262,7 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
         sampling={name: value for name in SAMPLING if (value := getattr(settings, name)) is not None},
         identity="warm-up",
         samples=("OK", "OK"),
+        decision=Decision("Water is wet.", "Is this true?", YES_NO, "yes"),
     )
     exchange = await lane.model.ask(request, Ticket(lane.slots, taken=False))
     prepared.load_s = round(time.monotonic() - started, 3)
@@ -254,6 +270,17 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
     lane.note_exchange(exchange)
     prepared.stopped = lane.stopped
     await lane.model.aclose()
+
+
+def missing_modules(suites: Iterable[Suite]) -> list[str]:
+    """A sentence with pip's command for each suite whose scorer needs a library that is not here."""
+    problems = []
+    for suite in suites:
+        missing = [name for name in suite.requires if importlib.util.find_spec(name) is None]
+        if missing:
+            wanted = " ".join(sorted({f"'{suite.requires[name]}'" for name in missing}))
+            problems.append(f"{suite.key}: scoring needs {' and '.join(missing)}: pip install {wanted}")
+    return problems
 
 
 def shares(capacity: int, workers: int) -> list[int]:

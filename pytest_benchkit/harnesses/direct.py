@@ -42,13 +42,15 @@ def build(
     suite: Suite, task: Task, settings: Settings, origins: Mapping[str, str], identity: str, repeat: int = 0
 ) -> ChatRequest:
     """The request of one task. Runs the suite's ``prompt``; whatever that raises is the suite's bug."""
+    tools = suite.tools(task)
     return ChatRequest(
         messages=messages_of(suite.prompt(task), settings.system),
         max_tokens=settings.max_tokens or suite.max_tokens or MOST_TOKENS,
         seed=None if settings.seed is None else settings.seed + repeat,
         sampling=sampling_of(settings, origins, suite),
-        tools=suite.tools(task),
+        tools=tools,
         identity=identity,
+        needs_tools=tools is not None and "tools" in suite.needs,
     )
 
 

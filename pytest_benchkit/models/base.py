@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from pytest_benchkit.reply import Exchange
+    from pytest_benchkit.decisions import Decision
+    from pytest_benchkit.reply import Exchange, Reply
     from pytest_benchkit.task import Message
 
 
@@ -17,7 +18,8 @@ class ChatRequest:
 
     ``sampling`` holds only the fields to send (``temperature``, ``top_p`` ...). ``identity`` is a stable
     name of the ask (``suite|task|repeat``) and ``samples`` a right and a wrong reply to it: embedded
-    models without weights answer from these two, servers never see them.
+    models without weights answer from these two, servers never see them. ``needs_tools``: without tool
+    calling there is nothing to ask, so a server that refuses ``tools`` is not asked without them.
     """
 
     messages: Sequence[Message]
@@ -26,7 +28,10 @@ class ChatRequest:
     sampling: Mapping[str, Any] = field(default_factory=dict)
     tools: Sequence[Mapping[str, Any]] | None = None
     identity: str = ""
-    samples: tuple[str, str] | None = None
+    samples: tuple[str | Reply, str | Reply] | None = None
+    needs_tools: bool = False
+    decision: Decision | None = None
+    """The same row as a question with known answers, which is what a decision model is asked."""
 
 
 class Gate(Protocol):

@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pytest_benchkit.models.body import chat_body, fingerprint, refused_field, refused_param
 from pytest_benchkit.models.chat import ChatStream
@@ -35,7 +35,27 @@ AFTER_FINISH_S = 5.0
 """How long usage may still follow a finish word (S-19)."""
 DRAIN_S, DRAIN_BYTES = 1.0, 64 * 1024
 ERROR_BODY_BYTES = 256 * 1024
+NO_TOOLS = "the server takes no tools, and this row is about calling them"
 RETRY_DICE = random.Random()
+
+
+class Body(Protocol):
+    """Takes in the bytes of an answer as they arrive, and makes a reply of them."""
+
+    @property
+    def oversize(self) -> bool: ...
+    @property
+    def failed(self) -> bool: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def generated(self) -> bool: ...
+
+    def feed(self, data: bytes, at: float) -> object: ...
+
+    def close(self, at: float, *, content_type: str, t0: float) -> tuple[Reply, Failure | None]: ...
 
 
 @dataclass(slots=True)
@@ -58,6 +78,7 @@ class HttpModel:
     """
 
     simulated = False
+    path = "/v1/chat/completions"
 
     def __init__(
         self,
@@ -90,27 +111,33 @@ class HttpModel:
             self._headers["Authorization"] = f"Bearer {spec.api_key}"
         self._counter = TokenCounter(transport, self._root, self._headers, facts)
         self.dropped: set[str] = set()
+        self._takes_tools = False
         self._fallback: asyncio.Future[bool] | None = None
 
     async def ask(self, request: ChatRequest, gate: Gate) -> Exchange:
         body = chat_body(
             request, self._settings, self._facts.served_id, self._facts.flavour, stream=self._stream
         )
-        exchange = Exchange(
-            Reply(), max_tokens=body.get("max_tokens"), seed=body.get("seed"), fingerprint=fingerprint(body)
-        )
+        whole = fingerprint(body)
         if (too_long := await self._counter.fit(request, body)) is not None:
-            exchange.failure, exchange.tries = too_long, 0
-            return exchange
-        exchange.max_tokens = body.get("max_tokens")
+            wanted = body.get("max_tokens")
+            return Exchange(Reply(), too_long, tries=0, max_tokens=wanted, fingerprint=whole)
+        exchange = await self._exchange(request, body, gate)
+        exchange.fingerprint = whole
+        if exchange.failure is None:
+            await self._counter.complete(exchange, body)
+        return exchange
+
+    async def _exchange(self, request: ChatRequest, body: dict[str, Any], gate: Gate) -> Exchange:
+        """One body, sent until it is settled."""
+        exchange = Exchange(Reply(), fingerprint=fingerprint(body))
+        exchange.max_tokens, exchange.seed = body.get("max_tokens"), body.get("seed")
         ready = time.monotonic()
-        attempt = await self._until_settled(body, gate, exchange)
+        attempt = await self._until_settled(body, gate, exchange, needs_tools=request.needs_tools)
         exchange.reply, exchange.failure = attempt.reply, attempt.failure
         exchange.http_status, exchange.request_id = attempt.status, attempt.request_id
         if attempt.sent_at is not None:
             exchange.reply.timing.queued_s = max(0.0, attempt.sent_at - ready)
-        if exchange.failure is None:
-            await self._counter.complete(exchange, body)
         return exchange
 
     async def aclose(self) -> None:
@@ -118,11 +145,15 @@ class HttpModel:
 
     # ------------------------------------------------------------------ trying again
 
-    async def _until_settled(self, body: dict[str, Any], gate: Gate, exchange: Exchange) -> Attempt:
+    async def _until_settled(
+        self, body: dict[str, Any], gate: Gate, exchange: Exchange, *, needs_tools: bool
+    ) -> Attempt:
         left = {"connection": self._settings.connect_retries, "busy": self._settings.retries}
         waited = 0.0
         exchange.tries = 0
         while True:
+            if needs_tools and "tools" in self.dropped:
+                return Attempt(Reply(), Failure("no_tools", NO_TOOLS, "skip"))
             for name in self.dropped:
                 body.pop(name, None)
             attempt = await self._attempt(body, gate)
@@ -130,6 +161,9 @@ class HttpModel:
             failure = attempt.failure
             if failure is None:
                 gate.leave()
+                if "tools" in body:  # a refusal before was about one row's definitions
+                    self._takes_tools = True
+                    self.dropped.discard("tools")
                 return attempt
             if failure.category == "client" and await self._smaller_body(body, attempt, gate):
                 continue
@@ -161,39 +195,49 @@ class HttpModel:
 
     async def _smaller_body(self, body: dict[str, Any], attempt: Attempt, gate: Gate) -> bool:
         """Whether the refused request should go out again, without the field that the server named, or,
-        once per endpoint and run, with nothing optional in it (M-18, M-20)."""
+        once per endpoint and run, without tools or with nothing optional in it (M-18, M-20).
+
+        A server that took tools before refuses this row's definitions, not tools: they stay."""
         failure = attempt.failure
         if failure is None or attempt.status not in (400, 422):
             return False
+        taken = {"tools"} if self._takes_tools else set()
         if name := refused_field(body, failure.message, attempt.param):
+            if name in taken:
+                return False
             if name not in self.dropped:
                 self.dropped.add(name)
                 self._say(
                     f"the server refuses the field {name!r}; asking without it: {failure.message[:200]}"
                 )
             return True
-        optional = {key for key in body if key not in ("model", "messages", "stream", "max_tokens")}
+        optional = {key for key in body if key not in ("model", "messages", "stream", "max_tokens")} - taken
         if not optional:
             return False
         if self._fallback is not None:
-            return await asyncio.shield(self._fallback)
+            return await asyncio.shield(self._fallback) and not self.dropped.isdisjoint(body)
         self._fallback = asyncio.get_running_loop().create_future()
-        smallest = {key: value for key, value in body.items() if key not in optional}
         worked = False
         try:
-            worked = (await self._attempt(smallest, gate)).failure is None
+            for less in ({"tools"}, optional) if "tools" in optional else (optional,):
+                smaller = {key: value for key, value in body.items() if key not in less}
+                if worked := (await self._attempt(smaller, gate)).failure is None:
+                    self.dropped |= less
+                    self._say(f"the server takes only a smaller request; asking without {sorted(less)}")
+                    break
         finally:
             self._fallback.set_result(worked)
-        if worked:
-            self.dropped |= optional
-            self._say(f"the server takes only the smallest request; asking without {sorted(optional)}")
         return worked
 
     # ------------------------------------------------------------------ one HTTP request
 
+    def _new_body(self) -> Body:
+        """What takes in an answer."""
+        return ChatStream(think_tags=self._tags)
+
     async def _attempt(self, body: dict[str, Any], gate: Gate) -> Attempt:
         payload = dumps(body)
-        stream = ChatStream(think_tags=self._tags)
+        stream = self._new_body()
         await gate.enter()
         lag, started = self._lag(), time.monotonic()
         response: Response | None = None
@@ -205,7 +249,7 @@ class HttpModel:
                 deadline = Deadline(limit, started, self._settings.timeout, self._lag)
                 try:
                     response = await self._transport.send(
-                        "POST", f"{self._root}/v1/chat/completions", self._headers, payload
+                        "POST", f"{self._root}{self.path}", self._headers, payload
                     )
                     deadline.starts_at(response.sent_at)
                     if response.status == 200:
@@ -227,7 +271,7 @@ class HttpModel:
             gate.leave()  # the next request leaves before anything is done with this reply
         return self._result(response, stream, failure, error_body, started, lag)
 
-    async def _read(self, response: Response, stream: ChatStream, deadline: Deadline) -> bool:
+    async def _read(self, response: Response, stream: Body, deadline: Deadline) -> bool:
         """Feeds the stream to its end; True when the connection may be used again."""
         drained = 0
         now = time.monotonic
@@ -246,8 +290,8 @@ class HttpModel:
                 deadline.at_most(AFTER_FINISH_S)
         return True
 
-    async def _timed_out(self, stream: ChatStream, response: Response | None) -> Failure:
-        where, limit = "/v1/chat/completions", self._settings.timeout
+    async def _timed_out(self, stream: Body, response: Response | None) -> Failure:
+        where, limit = self.path, self._settings.timeout
         if response is None and not await self._alive():
             words = f"no byte within {limit:g} s, and the server does not answer /v1/models either"
             return Failure("server_unresponsive", words, "after_output", where=where)
@@ -262,15 +306,15 @@ class HttpModel:
             return False
         return True
 
-    def _broken(self, error: TransportError, stream: ChatStream) -> Failure:
+    def _broken(self, error: TransportError, stream: Body) -> Failure:
         if stream.generated:
-            return Failure("stream_dropped", str(error), "after_output", where="/v1/chat/completions")
-        return Failure(error.kind, str(error), "connection", where="/v1/chat/completions")
+            return Failure("stream_dropped", str(error), "after_output", where=self.path)
+        return Failure(error.kind, str(error), "connection", where=self.path)
 
     def _result(
         self,
         response: Response | None,
-        stream: ChatStream,
+        stream: Body,
         failure: Failure | None,
         error_body: bytes,
         started: float,
@@ -291,7 +335,7 @@ class HttpModel:
                 found.status = status
         failure = failure or found
         if failure is not None:
-            failure.where = failure.where or "/v1/chat/completions"
+            failure.where = failure.where or self.path
             failure.message = self._masked(failure.message)
         timing = reply.timing
         timing.sent_at = time.time() - (time.monotonic() - sent_at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.errors import UsageProblem
@@ -62,16 +63,15 @@ class DemoModel:
 
     def _answer(self, request: ChatRequest) -> Exchange:
         chance, pace = self._draw(request)
-        text = NO_SAMPLES
+        sample: str | Reply = NO_SAMPLES
         if request.samples is not None:
-            text = request.samples[0] if chance < self.skill else request.samples[1]
+            sample = request.samples[0] if chance < self.skill else request.samples[1]
         prompt = dumps(list(request.messages))
-        parts = split(text, reasoning_field_seen=False)
-        reply = Reply(text=text, answer=parts.answer, thinking=parts.thinking, finish_reason="stop")
-        reply.finish_raw = "stop"
-        reply.trace_status = "observed" if parts.thinking else "unavailable"
-        reply.usage = Usage(_tokens(len(prompt)), _tokens(len(text)), source="simulated")
-        reply.timing = _timing(_tokens(len(text)), pace)
+        reply = _spoken(sample) if isinstance(sample, str) else replace(sample)
+        length = len(reply.text) + sum(len(call.name) + len(call.raw) for call in reply.tool_calls)
+        reply.finish_raw = reply.finish_reason
+        reply.usage = Usage(_tokens(len(prompt)), _tokens(length), source="simulated")
+        reply.timing = _timing(_tokens(length), pace)
         return Exchange(
             reply,
             max_tokens=request.max_tokens,
@@ -93,6 +93,14 @@ class DemoModel:
         digest = hashlib.sha256(name + b"\0" + str(request.seed).encode()).digest()
         first, second = int.from_bytes(digest[:8]), int.from_bytes(digest[8:16])
         return first / 2**64, second / 2**64
+
+
+def _spoken(text: str) -> Reply:
+    """A reply of this text, thinking tags split off as a server's would be."""
+    parts = split(text, reasoning_field_seen=False)
+    reply = Reply(text=text, answer=parts.answer, thinking=parts.thinking, finish_reason="stop")
+    reply.trace_status = "observed" if parts.thinking else "unavailable"
+    return reply
 
 
 def _tokens(characters: int) -> int:

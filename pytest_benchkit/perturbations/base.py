@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.task import Task
 
 CLEAN = "none"
 """The axis value of rows as they are."""
 
 
-class NotPerturbable(Exception):
-    """The row has no twin of this kind; the message says why. It is skipped, and its pair is dropped."""
+class NotPerturbable(SkipTask):
+    """The row has no twin of this kind; the message says why. Its pair is dropped."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("not_perturbable", message)
 
 
 class PerturbedTask(Task):

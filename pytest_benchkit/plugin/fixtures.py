@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_benchkit.engine.plan import Cell, Job, Verdict
-from pytest_benchkit.errors import BenchkitError, DataMissing
+from pytest_benchkit.errors import BenchkitError, DataMissing, SkipTask
 from pytest_benchkit.harnesses.direct import MOST_TOKENS, messages_of
-from pytest_benchkit.perturbations import CLEAN, NotPerturbable
+from pytest_benchkit.perturbations import CLEAN
 from pytest_benchkit.plugin.options import in_force
 from pytest_benchkit.plugin.selection import rows_of
 from pytest_benchkit.plugin.session import BenchSession, bench_of
@@ -163,8 +163,8 @@ def task_of(request: pytest.FixtureRequest) -> Task:
         raise pytest.UsageError('bench_task needs a test marked @pytest.mark.bench_suite("KEY")')
     try:
         return job.cell.task(job.row)
-    except NotPerturbable as reason:
-        pytest.skip(f"not_perturbable: {reason}")
+    except SkipTask as reason:
+        pytest.skip(f"{reason.detail}: {reason}")
 
 
 def model_of(request: pytest.FixtureRequest) -> AskingModel:

@@ -27,9 +27,13 @@ def note(code: str, text: str, count: int = 1) -> Note:
 def notes(info: Mapping[str, Any], entries: Sequence[Entry], rows_of: Sequence[Sequence[Row]]) -> list[Note]:
     """All notes of a run; ``rows_of`` holds the rows of each entry."""
     several = len({entry["model"] for entry in entries}) > 1
+    beside = {suite["name"]: suite.get("beside", ()) for suite in info.get("suites", [])}
     found = [note(w["code"], w["text"], w.get("count", 1)) for w in info.get("warnings", []) if _is_note(w)]
     for entry, rows in zip(entries, rows_of, strict=True):
-        found += _of_cell(entry, rows, label(entry, several))
+        name = label(entry, several)
+        if shown := _beside(entry["metrics"], beside.get(entry["suite"], ())):
+            found.append(note("beside", f"{name}: {shown}"))
+        found += _of_cell(entry, rows, name)
     found += _of_selection(entries)
     found += _of_models(info)
     found += _of_protocol(entries, several)
@@ -57,6 +61,11 @@ def label(entry: Entry, several_models: bool) -> str:
 
 
 # ---------------------------------------------------------------------- one cell
+
+
+def _beside(metrics: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The metrics that a suite wants beside its score."""
+    return ", ".join(f"{name} {metrics[name]:.4g}" for name in names if name in metrics)
 
 
 def _of_cell(entry: Entry, rows: Sequence[Row], name: str) -> Iterator[Note]:

@@ -76,3 +76,17 @@ def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_conformance_table_has_every_comparison() -> None:
+    """The page holds one row for each module of ``tests/conformance``, and none says that they disagree."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text("docs/conformance.md").splitlines()
+        if line.startswith("| ") and not line.startswith("| suite")
+    ]
+    modules = (ROOT / "tests" / "conformance").glob("test_*.py")
+    compared = {path.stem.removeprefix("test_").replace("_", "-") for path in modules}
+    assert {row[0] for row in rows} == compared
+    assert all(row[3] == "0" for row in rows)
+    assert all(int(row[2].replace(",", "")) > 1000 for row in rows)

@@ -69,7 +69,7 @@ def record(score: Score, task: Task) -> dict[str, Any]:
 
 
 def test_all_suites_of_this_issue_are_there() -> None:
-    assert list(installed_suites()) == KEYS
+    assert set(KEYS) <= set(installed_suites())
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -79,6 +79,8 @@ def test_right_and_wrong_sample_replies_score_one_and_zero(key: str) -> None:
         samples = made.sample_replies(task)
         assert samples is not None
         right, wrong = samples
+        assert isinstance(right, str)
+        assert isinstance(wrong, str)
         good, bad = made.score(task, Reply.of(right)), made.score(task, Reply.of(wrong))
         assert (good.value, bad.value) == (1.0, 0.0)
         assert bad.extracted is not None

@@ -40,10 +40,14 @@ def test_hub_route_installs(name: str, hub: HubServer, cache: Path, tmp_path: Pa
             writer = csv.DictWriter(out, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
+    elif made.suffix == ".jsonl":
+        rowsets.jsonl(made, rows)
     else:
         rowsets.parquet(made, rows)
     hub.put(file.repo, file.revision, file.path, made.read_bytes())
-    entry = replace(DATASETS[name], mirrors=(), origins=(route,), rows=len(rows), rows_sha256=None)
+    entry = replace(
+        DATASETS[name], mirrors=(), origins=(route,), companions=(), rows=len(rows), rows_sha256=None
+    )
     entry.install(lambda line: None)
     tasks, index = entry.load(), entry.index()
     assert [task.id for task in tasks] == list(index.ids)

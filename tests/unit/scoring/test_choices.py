@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import time
 from typing import Literal
 
@@ -9,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_benchkit.scoring.choices import LETTERS, letter, score
-from tests.unit.scoring import references
+from tests.conformance import parts
 
 FOUR = ["foo", "bar", "baz qux", "Bar"]
 TEN = [f"option text {number}" for number in range(10)]
@@ -107,100 +106,6 @@ def test_score_carries_gold_and_number_of_options() -> None:
     assert score("", FOUR, "B").value == 0.0
 
 
-PARTS = [
-    *(
-        "answer is ",
-        "answer: ",
-        "Answer: ",
-        "The ",
-        "(",
-        ")",
-        "A",
-        "B",
-        "C",
-        "D",
-        "J",
-        "\n",
-        ". ",
-        "so ",
-        "**",
-    ),
-    *(
-        "I ",
-        "because ",
-        "Amsterdam ",
-        "the ",
-        "answer ",
-        "  ",
-        "E",
-        "option ",
-        "is ",
-        "correct",
-        ", ",
-        "a",
-        "(b)",
-    ),
-    *("answer is (", "Answer: (", "answer: (", "answer (", "(C)", "(B)"),
-]
-FREE = r"(?<![^\W_])[A-J](?![^\W_])"
-
-
-def test_conformance_with_mmlu_pro() -> None:
-    steps = [0, 0, 0, 0]
-    for seed in range(6000):
-        text = references.made_up(seed, PARTS, 10)
-        wanted, step = references.mmlu_pro(text)
-        judged = score(text, TEN, "A", profile="mmlu-pro")
-        readings = {reading.rule: reading.extracted for reading in judged.also}
-        assert readings["official"] == wanted, text
-        assert readings["official-guess"] == (wanted or readings["official-guess"]), text
-        if judged.rule == "bare-letter" or (step in (1, 2) and not first_is_free(text, step)):
-            continue
-        steps[step] += 1
-        if step in (1, 2) or (step == 3 and judged.rule == "last-capital" and not guarded(text)):
-            assert judged.extracted == wanted, text
-        elif step == 0:
-            assert judged.rule not in ("answer-is", "last-capital"), text
-    assert min(steps) > 100
-
-
-def first_is_free(text: str, step: int) -> bool:
-    """Whether upstream's hit is a free-standing letter, and no bracket or bold after a colon, which we read
-    and upstream does not, comes in between."""
-    if step == 1:
-        hit = re.search(r"answer is \(?([A-J])\)?", text)
-    else:
-        if re.search(r"[aA]nswer:\s*[(*_`\"'\[{$]", text):
-            return False
-        hit = re.search(r".*[aA]nswer:\s*([A-J])", text)
-    return (
-        hit is not None and re.match(FREE, text[hit.start(1) :]) is not None and not glued(text, hit.end(1))
-    )
-
-
-def glued(text: str, end: int) -> bool:
-    return end < len(text) and text[end].isalnum()
-
-
-def guarded(text: str) -> bool:
-    """Whether an article or a pronoun stands somewhere: our guess leaves it out."""
-    return re.search(r"\b[AI]\s+[a-z]|\bI['\u2019]", text) is not None
-
-
-def test_conformance_with_gpqa() -> None:
-    patterns = [0] * 6
-    options = FOUR
-    for seed in range(6000):
-        text = references.made_up(seed, [part for part in PARTS if part != "J"], 10)
-        wanted, number = references.gpqa(text)
-        judged = score(text, options, "A", profile="gpqa")
-        assert [reading.extracted for reading in judged.also] == [wanted], text
-        patterns[number] += 1
-        if 1 <= number <= 4 and judged.rule != "bare-letter":
-            assert judged.extracted == wanted, text
-    assert min(patterns) > 20
-
-
 @pytest.mark.parametrize(("count", "wanted"), [(2, "B"), (4, "D"), (9, "G"), (10, "G")])
 def test_fixed_guess_of_mmlu_pro(count: int, wanted: str) -> None:
     readings = {reading.rule: reading for reading in score("?", TEN[:count], "A", profile="mmlu-pro").also}
@@ -215,7 +120,7 @@ def test_total_over_any_text(text: str, count: int, profile: Literal["plain", "g
 
 @given(
     st.lists(
-        st.sampled_from([*PARTS, "\\boxed{", "}", "<answer>", "</", '"answer": ', "```\n", "\ud800"]),
+        st.sampled_from([*parts.LETTERS, "\\boxed{", "}", "<answer>", "</", '"answer": ', "```\n", "\ud800"]),
         max_size=30,
     ),
     st.sampled_from(["plain", "gpqa", "mmlu-pro"]),
