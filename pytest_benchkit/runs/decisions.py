@@ -25,8 +25,8 @@ def decided(rows: Sequence[Row]) -> list[Row]:
 
 
 def decision_numbers(rows: Sequence[Row]) -> Numbers:
-    """``brier`` (0..2), ``ece``, ``nll`` (nats), ``confidence_mean``, ``p_gold_mean``, ``ece.<key>`` of each gold
-    of a yes-or-no suite, latencies by nearest rank. ``decisions_per_s`` comes with the speed."""
+    """``brier`` (0..2), ``ece``, ``nll`` (nats), ``confidence_mean``, ``p_gold_mean``, ``ece.<key>`` of each
+    gold of a yes-or-no suite, latencies by nearest rank. ``decisions_per_s`` comes with the speed."""
     numbers = Numbers()
     found = decided(rows)
     if not found:
@@ -55,8 +55,8 @@ def decision_numbers(rows: Sequence[Row]) -> Numbers:
 
 
 def reliability(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The bins of the reliability diagram, from ``low`` up to ``high``; the last one holds 1.0. Accuracy is the
-    suite's own verdict on the chosen key."""
+    """The bins of the reliability diagram, from ``low`` up to ``high``; the last one holds 1.0. Accuracy is
+    the suite's own verdict on the chosen key."""
     bins: list[list[Row]] = [[] for _ in range(BINS)]
     for row in decided(rows):
         bins[min(BINS - 1, math.floor(BINS * row["decision"]["confidence"]))].append(row)

@@ -15,19 +15,23 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 DEEPEST = 50
+LEAST, MOST = -(2**63), 2**64 - 1
+"""Integers that every reader of JSON gives back as they are; others are kept as text."""
 
 
 def plain(value: object, _depth: int = 0) -> Json:
     """``value`` as None, bool, int, float, str, list or dict with string keys, of exactly these types.
 
     Paths, enums, decimals, dates, data classes, bytes, sets and subclasses are taken to their nearest
-    plain form; not-finite numbers and anything unknown become text. Never raises.
+    plain form; not-finite numbers, integers beyond 64 bits and anything unknown become text. Never raises.
     """
     if value is None or value is True or value is False:
         return value
     kind = type(value)
-    if kind is str or kind is int:
+    if kind is str:
         return value
+    if kind is int:
+        return value if LEAST <= value <= MOST else _digits(value)  # type: ignore[operator]
     if kind is float:
         return value if math.isfinite(value) else str(value)  # type: ignore[arg-type]
     if _depth >= DEEPEST:
@@ -38,7 +42,7 @@ def plain(value: object, _depth: int = 0) -> Json:
     if isinstance(value, bool):
         return bool(value)
     if isinstance(value, int):
-        return int(value)
+        return plain(int(value), deeper)
     if isinstance(value, float):
         return plain(float(value), deeper)
     if isinstance(value, str):
@@ -71,6 +75,14 @@ def plain(value: object, _depth: int = 0) -> Json:
 def _key(key: object) -> str:
     value = plain(key)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _digits(value: object) -> str:
+    """Its digits; of a number with thousands of them, which Python refuses to write out, hexadecimal ones."""
+    try:
+        return str(value)
+    except ValueError:
+        return hex(value)  # type: ignore[call-overload,no-any-return]
 
 
 def _text(value: object) -> str:

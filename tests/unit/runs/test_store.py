@@ -224,6 +224,16 @@ JSON = st.recursive(
 )
 
 
+def test_integers_beyond_64_bits_are_text() -> None:
+    assert plain([2**64 - 1, 2**64, -(2**63), -(2**63) - 1]) == [
+        2**64 - 1,
+        str(2**64),
+        -(2**63),
+        str(-(2**63) - 1),
+    ]
+    assert plain(10**5000).startswith("0x")
+
+
 @given(JSON)
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_anything_plain_is_one_line_that_comes_back(value: Any) -> None:
