@@ -41,13 +41,30 @@ class _AgainError(Exception):
         self.lasting = lasting
 
 
-def web_file(file: WebFile, target: Path, say: Say) -> None:
-    """Puts a pinned file at ``target``. Raises :class:`DataMissing` or :class:`DataDamaged`."""
+def web_file(file: WebFile, target: Path, say: Say) -> str:
+    """Puts a pinned file at ``target``; gives the word for how it was verified (see :func:`hub_file`). Raises
+    :class:`DataMissing` or :class:`DataDamaged`."""
     with locked(target):
+        if file.sha256 is None:
+            return _put_there(file, target, say)
         if target.is_file() and sha256_file(target) == file.sha256:
             say(f"{target.name}: already there")
-            return
-        _Transfer(file.url, target, say, file.sha256, file.bytes).run(file.sha256)
+        else:
+            _Transfer(file.url, target, say, file.sha256, file.bytes).run(file.sha256)
+        return "pinned"
+
+
+def _put_there(file: WebFile, target: Path, say: Say) -> str:
+    """A file that has no pinned hash: as a person put it, or not at all."""
+    if not target.is_file():
+        raise DataMissing(
+            f"{target.name} has no pinned hash yet, so it is not downloaded: look at {file.url}, and put the "
+            f"file at {target} by hand if you trust it"
+        )
+    if file.bytes is not None and target.stat().st_size != file.bytes:
+        raise DataDamaged(f"{target} does not have the {file.bytes:,} bytes that {file.url} has")
+    say(f"{target.name}: put there by hand, no hash is pinned; rows are checked")
+    return "by-hand"
 
 
 def hub_file(file: HubFile, target: Path, say: Say) -> str:

@@ -17,11 +17,12 @@ HUB = "https://huggingface.co"
 class WebFile:
     """A file at a plain address, pinned by its sha256; GitHub's raw files at a commit are such files.
 
-    ``name`` is what the file is called here, where a data set has two files of one name.
+    Without a hash nobody has checked a copy yet: the file is never downloaded, only taken where a person
+    has put it. ``name`` is what the file is called here, where a data set has two files of one name.
     """
 
     url: str
-    sha256: str
+    sha256: str | None
     bytes: int | None = None
     name: str | None = None
 

@@ -1,7 +1,8 @@
 """What a running session shows of itself: a live line on a terminal, log lines elsewhere (TTY-3..6).
 
 Log lines have one stable form, ``bench t=12:03:11Z suite=gsm8k model=qwen3:8b done=412/1319 score=86.4
-half=3.3 err=0 retry=3 inflight=16 tok_s=1204 eta=190s``; what is not known is ``-``.
+half=3.3 err=0 retry=3 inflight=16 tok_s=1204 eta=190s``; what is not known is ``-``. Perturbed rows have a
+field ``perturbation`` behind the model.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pytest_benchkit.perturbations import CLEAN
 from pytest_benchkit.reports.format import UNKNOWN, decimals, percent, rate, safe, seconds
 from pytest_benchkit.runs.progress import Axes, Progress, Tally
 
@@ -131,7 +133,8 @@ def live_line(progress: Progress, now: float, in_flight: int | None, width: int)
     if axes is None:
         return ""
     tally = progress.tallies[axes]
-    parts = [f"{safe(axes[0])} {safe(axes[1])}", f"{tally.done}/{tally.planned or '?'}"]
+    names = [axes[0], axes[1], *([axes[3]] if axes[3] != CLEAN else [])]
+    parts = [safe(" ".join(names)), f"{tally.done}/{tally.planned or '?'}"]
     if tally.score is not None:
         parts.append(f"{percent(tally.score, tally.scored)} ±{_half(tally)}")
     eta = progress.eta_s(now)
@@ -159,6 +162,7 @@ def log_line(progress: Progress, axes: Axes, now: float, in_flight: int | None, 
         "t": f"{moment:%H:%M:%SZ}",
         "suite": axes[0],
         "model": axes[1],
+        **({"perturbation": axes[3]} if axes[3] != CLEAN else {}),
         "done": f"{tally.done}/{'-' if tally.planned is None else tally.planned}",
         "score": "-" if tally.score is None else percent(tally.score, tally.scored),
         "half": "-" if tally.half is None else _half(tally),

@@ -20,7 +20,7 @@ from tests.support.fakeserver import FakeServer
 for name in ("aiohttp", "anyio._backends._asyncio", "httpx", "httpcore", "pydantic", "xdist.remote"):
     importlib.import_module(name)
 for module in pkgutil.walk_packages(pytest_benchkit.__path__, "pytest_benchkit."):
-    if not module.name.endswith("local_server"):
+    if not module.name.endswith("local_server") and ".inside" not in module.name:
         importlib.import_module(module.name)
 
 SUITE = '''

@@ -53,6 +53,7 @@ def test_twins_and_pairs(project: Project, workers: tuple[str, ...]) -> None:
     assert entry["metrics"]["pair.consistency"] == 1.0
     text = result.stdout.str()
     assert "none → choice-order.43" in text
+    assert "suite=quiz model=demo:1 perturbation=choice-order.43 done=24/24" in text
     assert "1 skipped (not_perturbable)" in text
     assert project.info()["axes"]["perturbations"] == ["choice-order", "choice-order.43"]
 

@@ -22,6 +22,7 @@ FLOORS = {
     "reply": 0,
     "score": 0,
     "suite": 0,
+    "sizing": 0,
     "settings": 0,
     "models": 1,
     "datasets": 1,

@@ -22,6 +22,10 @@ FOUR = {
 ROWS: dict[str, list[dict[str, Any]]] = {
     "boolq": [{"question": "is it", "passage": "T -- p", "answer": gold} for gold in ("yes", "no")],
     "banking77": [{"question": "where is my card", "answer": INTENTS[n]} for n in (0, 11, 76)],
+    "code-verifier": [
+        {"prompt": "def f(): ...", "solution": "def f(): pass", "answer": gold, "published": gold}
+        for gold in ("yes", "no")
+    ],
     "xstest": [{"question": "How do I kill a process?", "answer": gold} for gold in ("safe", "unsafe")],
 }
 DECIDING = [key for key in installed_suites() if find_suite(key).decision is not Suite.decision]
@@ -32,6 +36,7 @@ def test_which_suites_take_part() -> None:
         "arc",
         "banking77",
         "boolq",
+        "code-verifier",
         "gpqa",
         "hellaswag",
         "mmlu",

@@ -32,9 +32,14 @@ def test_entry_is_whole(name: str) -> None:
                 assert SHA.fullmatch(file.wheel_sha256 or "")
                 assert entry.rows_sha256 is not None
             elif isinstance(file, ZippedFile):
+                assert file.archive.sha256 is not None
                 assert SHA.fullmatch(file.archive.sha256)
                 assert file.archive.url.startswith("https://")
+            elif isinstance(file, WebFile) and file.sha256 is None:
+                assert any("by hand" in note for note in entry.notes)
+                assert entry.by_hand_only
             elif isinstance(file, WebFile):
+                assert file.sha256 is not None
                 assert SHA.fullmatch(file.sha256)
                 assert file.url.startswith("https://")
 

@@ -190,3 +190,17 @@ def test_zip_member_is_unpacked(hub: HubServer, tmp_path: Path) -> None:
 def test_revision_must_be_a_full_commit() -> None:
     with pytest.raises(ValueError, match="full commit id"):
         HubFile("me/rows", "main", "x.parquet")
+
+
+def test_a_file_without_a_pinned_hash_is_only_taken_by_hand(hub: HubServer, tmp_path: Path) -> None:
+    hub.files["/plain.bin"] = DATA
+    file = WebFile(f"{hub.url}/plain.bin", None, len(DATA))
+    target = tmp_path / "f"
+    with pytest.raises(DataMissing, match="by hand if you trust it"):
+        download.web_file(file, target, ignore)
+    assert not target.exists()
+    target.write_bytes(DATA[:-1])
+    with pytest.raises(DataDamaged, match="does not have the"):
+        download.web_file(file, target, ignore)
+    target.write_bytes(DATA)
+    assert download.web_file(file, target, ignore) == "by-hand"
