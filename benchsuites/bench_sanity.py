@@ -1,8 +1,8 @@
-"""Sanity: twenty rows of four suites, a smoke test that takes a minute.
+"""Sanity: twenty-five rows of five suites, a smoke test that takes a minute.
 
-Rows of gsm8k, ifeval, arc and piqa, asked and scored exactly as their own suites do it, at their version; the
-order is round-robin. Not part of an overall score and comparable with nothing. Without the libraries that
-IFEval's checks need, its five rows are skipped and the others run.
+Rows of humaneval, gsm8k, ifeval, arc and piqa, asked and scored exactly as their own suites do it, at their
+version; the order is round-robin. Not part of an overall score and comparable with nothing. A part that cannot
+run here (no sandbox for programs, no libraries for IFEval's checks) skips its five rows only.
 """
 
 from __future__ import annotations
@@ -14,34 +14,37 @@ from typing import Any
 
 from benchsuites.bench_arc import ARC
 from benchsuites.bench_gsm8k import GSM8K
+from benchsuites.bench_humaneval import HumanEval
 from benchsuites.bench_ifeval import IFEval
 from benchsuites.bench_piqa import PIQA
 from pytest_benchkit.datasets import catalog
 from pytest_benchkit.datasets.mixed import Mixed
 from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.reply import Reply
+from pytest_benchkit.sandbox import probe
 from pytest_benchkit.score import Score
 from pytest_benchkit.scoring import metrics
 from pytest_benchkit.suite import Suite
 from pytest_benchkit.task import Message, Task
 
-PARTS: Mapping[str, type[Suite]] = {suite.key: suite for suite in (GSM8K, IFEval, ARC, PIQA)}
+PARTS: Mapping[str, type[Suite]] = {suite.key: suite for suite in (HumanEval, GSM8K, IFEval, ARC, PIQA)}
 
 
 class Sanity(Suite):
-    """Sanity: 20 rows of gsm8k, ifeval, arc and piqa, a smoke test of a minute."""
+    """Sanity: 25 rows of humaneval, gsm8k, ifeval, arc and piqa, a smoke test of a minute."""
 
     key = "sanity"
     data = Mixed(
         "sanity",
         {
+            "humaneval": (catalog.HUMANEVAL, ("016", "018", "020", "124", "125")),
             "gsm8k": (catalog.GSM8K, ("0000", "0005", "0007", "0013", "0019")),
             "ifeval": (catalog.IFEVAL, ("1001", "1005", "1019", "1075", "1107")),
             "arc": (catalog.ARC, ("0004", "0009", "0013", "0017", "0019")),
             "piqa": (catalog.PIQA, ("0006", "0014", "0018", "0023", "0024")),
         },
     )
-    not_comparable = "a smoke test of 20 rows"
+    not_comparable = "a smoke test of 25 rows"
     in_overall = False
     scoring = "binary"
 
@@ -55,6 +58,8 @@ class Sanity(Suite):
 
     def prompt(self, task: Task) -> str | list[Message]:
         suite = self._suite(task)
+        if "sandbox" in suite.needs:
+            probe.require()
         for module, extra in suite.requires.items():
             if importlib.util.find_spec(module) is None:
                 raise SkipTask("no_library", f"scoring needs {module}: pip install '{extra}'")

@@ -8,6 +8,7 @@
     │   ├── DataDamaged         bytes whose hash is not the pinned one
     │   └── DataFault           a row that breaks the suite's own promise, named by its id
     ├── ModelError              a model server that cannot be started or understood
+    ├── SandboxError            isolation that is there and does not work
     └── StoreError              a run folder that cannot be read or written
         └── StoreLocked         another live process writes to it
 
@@ -47,6 +48,10 @@ class DataFault(DataError):
 
 class ModelError(BenchkitError):
     """A model server that cannot be reached, started or understood."""
+
+
+class SandboxError(BenchkitError):
+    """Isolation that is there does not work, or a trial of ours is broken; never what a program did."""
 
 
 class StoreError(BenchkitError):

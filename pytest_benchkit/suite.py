@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_benchkit.decisions import Decision
     from pytest_benchkit.reply import Reply
     from pytest_benchkit.score import Score
+    from pytest_benchkit.sizing import Sizer
 
 KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -103,6 +104,27 @@ class Suite(ABC):
     @abstractmethod
     def score(self, task: Task, reply: Reply) -> Score:
         """The verdict on ``reply.answer`` (and ``reply.tool_calls``). Total: any text gives a Score."""
+
+    def fit(self, task: Task, sizer: Sizer) -> Task:
+        """The row as it is asked of one model: ``prompt``, ``score`` and the other hooks get what this gives.
+
+        For prompts whose size depends on the model's window and tokenizer. Called in a thread before the
+        request. May raise :class:`~pytest_benchkit.errors.SkipTask` (``context_too_small``).
+        """
+        return task
+
+    def size_samples(self) -> Mapping[str, str]:
+        """Some 2,000 characters of each kind of content that :meth:`fit` sizes, by its name: sent once before
+        a run to a server that counts tokens in its replies only."""
+        return {}
+
+    def prompt_tokens(self, task: Task) -> int | None:
+        """A bound on the tokens of the prompt, template included, where :meth:`fit` made sure of one."""
+        return None
+
+    def max_tokens_for(self, task: Task) -> int | None:
+        """The most tokens of an answer, unless the user says otherwise; ``None`` for the usual limit."""
+        return self.max_tokens
 
     def tools(self, task: Task) -> Sequence[Mapping[str, Any]] | None:
         """Tool definitions in the OpenAI form to send with the request, if any.

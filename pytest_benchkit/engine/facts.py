@@ -121,6 +121,7 @@ def model_facts(spec: ModelSpec, prepared: Prepared) -> dict[str, Any]:
         "inflight": {"requested": spec.settings.inflight, "used": prepared.capacity},
         "capacity_source": prepared.capacity_source,
         "load_s": prepared.load_s,
+        **({"sizing": prepared.sizing} if prepared.sizing else {}),
         "simulated": prepared.kind == "demo",
     }
 
@@ -222,6 +223,16 @@ def git_facts(folder: Path) -> dict[str, Any] | None:
         "branch": git("rev-parse", "--abbrev-ref", "HEAD"),
         "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
     }
+
+
+def sandbox_facts(suites: Sequence[Suite]) -> dict[str, Any] | None:
+    """What programs are judged in, or why they are not; ``None`` when no suite has programs."""
+    if not any("sandbox" in suite.needs for suite in suites):
+        return None
+    from pytest_benchkit.sandbox.probe import isolation
+
+    found = isolation()
+    return found.backend.facts() if found.backend is not None else {"problem": found.problem}
 
 
 def hardware_facts() -> dict[str, Any]:

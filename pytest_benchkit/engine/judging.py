@@ -6,6 +6,7 @@ import math
 import time
 from typing import NamedTuple
 
+from pytest_benchkit.errors import SandboxError
 from pytest_benchkit.reply import Exchange, Reply
 from pytest_benchkit.score import Score
 from pytest_benchkit.suite import Suite
@@ -18,13 +19,15 @@ class Judged(NamedTuple):
     score: Score | None
     flags: tuple[str, ...] = ()
     crash: str | None = None
+    detail: str = "scorer_crash"
 
 
 def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
     """Runs the suite's scorer on the answer; the reply's ``timing.score_ms`` is set.
 
     A scorer that raises on this reply but not on a harmless text was broken by the reply: a miss with
-    flag ``scorer_raised``. One that raises on both is our fault: ``crash`` says what it raised.
+    flag ``scorer_raised``. One that raises on both is our fault: ``crash`` says what it raised,
+    ``detail`` what kind of fault that is.
     """
     if exchange.failure is not None:
         return Judged(None)
@@ -32,6 +35,8 @@ def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
     started = time.perf_counter()
     try:
         return Judged(_scored(suite, task, visible(reply)))
+    except SandboxError as error:
+        return Judged(None, crash=str(error), detail="sandbox_failed")
     except (Exception, SystemExit) as error:
         words = f"{type(error).__name__}: {error}"
         try:
@@ -47,7 +52,8 @@ def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
 
 
 def visible(reply: Reply) -> Reply:
-    """What a scorer may see of a reply: answer, tool calls, how it ended; never thinking."""
+    """What a scorer may see of a reply: answer, tool calls, how it ended; never thinking. Counts are
+    for rows whose size matters."""
     return Reply(
         text=reply.answer,
         answer=reply.answer,
@@ -55,6 +61,7 @@ def visible(reply: Reply) -> Reply:
         tool_calls=reply.tool_calls,
         finish_reason=reply.finish_reason,
         finish_raw=reply.finish_raw,
+        usage=reply.usage,
         flags=list(reply.flags),
     )
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from pytest_benchkit.engine.sizing import ModelSizer
 from pytest_benchkit.models.limits import Slots
 from pytest_benchkit.score import Outcome
 from pytest_benchkit.settings import Settings
@@ -37,6 +38,7 @@ class Lane:
         *,
         endpoint: str = "",
         window: int | None = None,
+        sizer: ModelSizer | None = None,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.name = name
@@ -47,6 +49,7 @@ class Lane:
         self.origins = origins
         self.endpoint = endpoint or name
         self.window = window
+        self.sizer = sizer or ModelSizer(window)
         self.stopped: str | None = None
         self.started = 0
         """Tasks being asked, those that wait for a retry included."""

@@ -20,12 +20,12 @@ class Classified(NamedTuple):
 
 
 def classify(
-    exchange: Exchange, score: Score | None, *, extracts: bool, crash: str | None = None
+    exchange: Exchange, score: Score | None, *, extracts: bool, crash: str = "scorer_crash"
 ) -> Classified:
     """The outcome of one exchange.
 
-    ``score`` is the scorer's verdict on the answer, absent when nothing was scored; ``crash`` is what a
-    scorer of ours raised for a reason other than the text. Later kinds of evidence (an answer key that
+    ``score`` is the scorer's verdict on the answer, absent when nothing was scored; ``crash`` is then
+    the kind of fault of ours. Later kinds of evidence (an answer key that
     was touched, a loop) take their place above by their own line.
     """
     reply, failure = exchange.reply, exchange.failure
@@ -37,8 +37,8 @@ def classify(
         if failure.kind == "client_size":
             return Classified(Outcome.TRUNCATED, failure.kind)
         return Classified(Outcome.HARNESS_ERROR, failure.kind)
-    if crash is not None or score is None:
-        return Classified(Outcome.HARNESS_ERROR, "scorer_crash")
+    if score is None:
+        return Classified(Outcome.HARNESS_ERROR, crash)
     if score.value == 1.0:
         return Classified(Outcome.CORRECT)
     if score.value > 0.0:

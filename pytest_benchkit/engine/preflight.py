@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.decisions import YES_NO, Decision
 from pytest_benchkit.engine.lane import Lane
+from pytest_benchkit.engine.sizing import ALLOWANCE, ModelSizer, measure
 from pytest_benchkit.errors import BenchkitError, UsageProblem
 from pytest_benchkit.models.limits import SharedHold, Slots
 from pytest_benchkit.settings import SAMPLING
@@ -50,6 +51,8 @@ class Prepared:
     load_s: float | None = None
     dropped: list[str] = field(default_factory=list)
     """Request fields that the server refused in the warm-up."""
+    sizing: dict[str, float] = field(default_factory=dict)
+    """What was measured for prompts of a given size: the template's tokens, characters per token by kind."""
     stopped: str | None = None
     """Why the model is not asked at all: its warm-up was refused."""
 
@@ -83,9 +86,12 @@ class Preflight:
         *,
         warm: bool = True,
         deciding: Collection[str] = (),
+        texts: Mapping[str, str] | None = None,
+        sizing: Mapping[str, dict[str, float]] | None = None,
     ) -> list[Prepared]:
         """Finds the models and, unless nothing will be asked, warms them up. ``deciding`` names models that
-        are decision models, whatever their server says.
+        are decision models, whatever their server says. ``texts`` are what prompt sizes are measured with,
+        where some suite has such; ``sizing`` holds by model what this run has measured before.
 
         Raises :class:`UsageProblem` naming every model that cannot be used.
         """
@@ -96,14 +102,15 @@ class Preflight:
                 prepared.append(self._prepare(spec))
                 if spec.name in deciding:
                     prepared[-1].facts["decision"] = True
+                prepared[-1].sizing.update((sizing or {}).get(spec.name, {}))
             except BenchkitError as error:
                 problems.append(f"{error}{self._hint(spec)}")
                 continue
-            if prepared[-1].kind in ("http", "local") and spec.settings.warmup and warm:
+            if prepared[-1].kind in ("http", "local") and warm:
                 lane = build_lane(
                     spec, prepared[-1], share=1, hold=SharedHold(), say=self._say, registered=registered
                 )
-                asyncio.run(_warm_up(lane, prepared[-1]))
+                asyncio.run(_first_requests(lane, prepared[-1], texts))
         if problems:
             self.close()
             raise UsageProblem("\n".join(problems))
@@ -220,10 +227,18 @@ def build_lane(
         spec.origins,
         endpoint=prepared.endpoint,
         window=prepared.window,
+        sizer=_sizer(model, prepared),
         say=say,
     )
     lane.stopped = prepared.stopped
     return lane
+
+
+def _sizer(model: Model, prepared: Prepared) -> ModelSizer:
+    """Where ratios had to be measured, the server's tokenizer did not answer: it is not asked again."""
+    calibrated = prepared.sizing.keys() - {ALLOWANCE}
+    counts = bool(prepared.facts.get("tokenize")) and not calibrated
+    return ModelSizer(prepared.window, prepared.sizing, getattr(model, "count", None) if counts else None)
 
 
 def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], say: Say) -> Model:
@@ -242,6 +257,17 @@ def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], s
     model = model_class(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
     model.dropped.update(prepared.dropped)
     return model
+
+
+async def _first_requests(lane: Lane, prepared: Prepared, texts: Mapping[str, str] | None) -> None:
+    """The warm-up, and what has to be measured for suites that size their prompts."""
+    try:
+        if lane.settings.warmup:
+            await _warm_up(lane, prepared)
+        if texts is not None and lane.stopped is None and not prepared.sizing and not prepared.decides:
+            prepared.sizing = await measure(lane, texts)
+    finally:
+        await lane.model.aclose()
 
 
 async def _warm_up(lane: Lane, prepared: Prepared) -> None:
@@ -269,7 +295,6 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
     prepared.dropped = sorted(getattr(lane.model, "dropped", ()))
     lane.note_exchange(exchange)
     prepared.stopped = lane.stopped
-    await lane.model.aclose()
 
 
 def missing_modules(suites: Iterable[Suite]) -> list[str]:

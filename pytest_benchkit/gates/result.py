@@ -120,16 +120,20 @@ def _metrics(
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             spec = spec_of(name, facts)
             kind = spec.kind if spec is not None else "composite"
-            found[name] = MetricValue(value, kind, n if kind in SHARES else None)
+            each = tuple(entry.get("by_repeat", {}).get(name, ()))
+            found[name] = MetricValue(value, kind, n if kind in SHARES else None, each)
     for name, reason in entry.get("absent", {}).items():
         found[name] = MetricValue(None, absent_reason=str(reason))
     return found
 
 
 def _clusters(rows: Sequence[Mapping[str, Any]]) -> int | None:
-    """Number of groups of the counted rows, where rows have groups: their scores hang together."""
-    groups = {row["group"] for row in rows if "group" in row and row["outcome"] in COUNTED}
-    return len(groups) or None
+    """Number of groups of the counted rows, where rows have groups or were asked several times: their scores
+    hang together."""
+    scored = [row for row in rows if row["outcome"] in COUNTED]
+    if not any("group" in row or row["repeat"] for row in scored):
+        return None
+    return len({row.get("group", row["task_id"]) for row in scored})
 
 
 def parameters(info: Mapping[str, Any], suite: str, model: str) -> tuple[dict[str, Any], dict[str, Any]]:

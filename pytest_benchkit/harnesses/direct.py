@@ -41,16 +41,24 @@ def sampling_of(settings: Settings, origins: Mapping[str, str], suite: Suite) ->
 def build(
     suite: Suite, task: Task, settings: Settings, origins: Mapping[str, str], identity: str, repeat: int = 0
 ) -> ChatRequest:
-    """The request of one task. Runs the suite's ``prompt``; whatever that raises is the suite's bug."""
+    """The request of one task. Runs the suite's ``prompt``; whatever that raises is the suite's bug.
+
+    Raises :class:`~pytest_benchkit.errors.SkipTask` for a row whose answer could not be scored here.
+    """
+    if "sandbox" in suite.needs:
+        from pytest_benchkit.sandbox import probe
+
+        probe.require()
     tools = suite.tools(task)
     return ChatRequest(
         messages=messages_of(suite.prompt(task), settings.system),
-        max_tokens=settings.max_tokens or suite.max_tokens or MOST_TOKENS,
+        max_tokens=settings.max_tokens or suite.max_tokens_for(task) or MOST_TOKENS,
         seed=None if settings.seed is None else settings.seed + repeat,
         sampling=sampling_of(settings, origins, suite),
         tools=tools,
         identity=identity,
         needs_tools=tools is not None and "tools" in suite.needs,
+        prompt_tokens=suite.prompt_tokens(task),
     )
 
 

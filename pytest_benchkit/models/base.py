@@ -20,6 +20,7 @@ class ChatRequest:
     name of the ask (``suite|task|repeat``) and ``samples`` a right and a wrong reply to it: embedded
     models without weights answer from these two, servers never see them. ``needs_tools``: without tool
     calling there is nothing to ask, so a server that refuses ``tools`` is not asked without them.
+    ``prompt_tokens`` bounds the prompt, template included, where that is known already.
     """
 
     messages: Sequence[Message]
@@ -30,6 +31,7 @@ class ChatRequest:
     identity: str = ""
     samples: tuple[str | Reply, str | Reply] | None = None
     needs_tools: bool = False
+    prompt_tokens: int | None = None
     decision: Decision | None = None
     """The same row as a question with known answers, which is what a decision model is asked."""
 

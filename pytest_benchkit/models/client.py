@@ -128,6 +128,10 @@ class HttpModel:
             await self._counter.complete(exchange, body)
         return exchange
 
+    async def count(self, text: str) -> int | None:
+        """Length of a text by the server's own tokenizer; ``None`` when it has no route for that."""
+        return await self._counter.count(text)
+
     async def _exchange(self, request: ChatRequest, body: dict[str, Any], gate: Gate) -> Exchange:
         """One body, sent until it is settled."""
         exchange = Exchange(Reply(), fingerprint=fingerprint(body))

@@ -44,9 +44,9 @@ class TokenCounter:
         window, wanted = self._facts.window, body.get("max_tokens")
         if window is None:
             return None
-        text = prompt_text(request.messages)
-        need = len(text.split())
-        if need + ANSWER_RESERVE <= window and len(text) / 2 + ANSWER_RESERVE > window:
+        text, bound = prompt_text(request.messages), request.prompt_tokens
+        need = len(text.split()) if bound is None else bound
+        if bound is None and need + ANSWER_RESERVE <= window and len(text) / 2 + ANSWER_RESERVE > window:
             need = await self.count(text) or need
         if need + ANSWER_RESERVE > window:
             words = (
@@ -56,8 +56,10 @@ class TokenCounter:
                 "context_too_small", words, "context", need_tokens=need + ANSWER_RESERVE, window_tokens=window
             )
         if isinstance(wanted, int) and self._facts.flavour not in ENDS_AT_WINDOW:
-            left = window - len(text) // 2 - TEMPLATE_RESERVE
-            if wanted > left:
+            left = window - (len(text) // 2 + TEMPLATE_RESERVE if bound is None else bound)
+            if bound is not None:
+                body["max_tokens"] = min(wanted, left)
+            elif wanted > left:
                 exact = await self.count(text) if self._facts.tokenize else None
                 used = exact if exact is not None else len(text) // 2
                 body["max_tokens"] = max(ANSWER_RESERVE, min(wanted, window - used - TEMPLATE_RESERVE))

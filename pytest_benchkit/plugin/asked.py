@@ -15,6 +15,8 @@ from pytest_benchkit.perturbations import DEFAULT_SEED, axis_values
 from pytest_benchkit.score import Outcome
 from pytest_benchkit.settings import definitions
 
+MOST_REPEATS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
@@ -34,6 +36,7 @@ class BenchOptions:
     html_rows: str
     deciding: tuple[str, ...] = ()
     """Names of models that are asked for decisions."""
+    repeats: int = 1
     perturbations: tuple[str, ...] = ()
     """Axis values of the twins asked for."""
     command_line: Mapping[str, object] = field(default_factory=dict)
@@ -74,6 +77,7 @@ def read_options(config: pytest.Config) -> BenchOptions:
         junit_properties=bool(get("bench_junit_properties")),
         html_rows=get("bench_html_rows") or "missed",
         deciding=_deciding(config, models),
+        repeats=_repeats(config),
         perturbations=_perturbations(config),
         command_line=_command_line(config, names),
         ini=ini,
@@ -105,6 +109,16 @@ def _deciding(config: pytest.Config, models: Sequence[str]) -> tuple[str, ...]:
         if name.partition(":")[0] in ("demo", "local"):
             raise UsageProblem(f"--bench-decision-models={name}: {name} answers with text")
     return names
+
+
+def _repeats(config: pytest.Config) -> int:
+    value = config.getoption("bench_repeats")
+    text = config.getini("bench_repeats") if value is None else value
+    if text in (None, ""):
+        return 1
+    if not str(text).isdigit() or not 1 <= int(text) <= MOST_REPEATS:
+        raise UsageProblem(f"--bench-repeats={text}: write a whole number from 1 to {MOST_REPEATS}")
+    return int(text)
 
 
 def _perturbations(config: pytest.Config) -> tuple[str, ...]:

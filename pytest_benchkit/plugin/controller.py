@@ -113,6 +113,8 @@ def fetch(suites: Iterable[Suite], say: Callable[[str], None], *, allowed: bool)
     for suite in suites:
         state = suite.source.state()
         if state.ready:
+            for gap in state.gaps:
+                say(f"{suite.key}: {gap}")
             continue
         install = getattr(suite.source, "install", None)
         command = f"`benchkit datasets install {suite.source.name}`"
@@ -135,6 +137,7 @@ def fetch(suites: Iterable[Suite], say: Callable[[str], None], *, allowed: bool)
 def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -> None:
     from pytest_benchkit.engine import facts
     from pytest_benchkit.engine.preflight import Preflight
+    from pytest_benchkit.engine.sizing import texts_of
     from pytest_benchkit.runs.store import now_text
 
     store = bench.store
@@ -144,7 +147,12 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
     bench.preflight = Preflight(bench.say, store.path / "logs", names)
     warm = not old.get("complete")  # a finished run has nothing to ask
     bench.prepared = bench.preflight.prepare(
-        bench.specs, bench.registered, warm=warm, deciding=bench.options.deciding
+        bench.specs,
+        bench.registered,
+        warm=warm,
+        deciding=bench.options.deciding,
+        texts=texts_of([*suites, *marked_suites(bench)]) if warm else None,
+        sizing={model["name"]: model.get("sizing", {}) for model in old.get("models", [])},
     )
     _refuse_chat_suites(bench, suites)
     config = bench.config
@@ -160,6 +168,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         "git": facts.git_facts(config.rootpath),
         "settings": facts.settings_facts(bench.specs),
         "hardware": facts.hardware_facts(),
+        "sandbox": facts.sandbox_facts(suites),
         "models": [
             facts.model_facts(spec, ready) for spec, ready in zip(bench.specs, bench.prepared, strict=True)
         ],
@@ -167,7 +176,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         "axes": {
             "harnesses": [HARNESS],
             "perturbations": list(bench.options.perturbations),
-            "repeats": 1,
+            "repeats": bench.options.repeats,
             "repair": 0,
         },
         "sessions": [*old.get("sessions", [])],

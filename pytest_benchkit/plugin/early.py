@@ -74,7 +74,7 @@ class EarlyStop:
     def _entries(self, cell: Mapping[str, Any], axes: Axes) -> list[Entry]:
         """The entries that this cell, run to its end, would be judged by."""
         store = self._bench.store
-        if store is None:
+        if store is None or self._bench.options.repeats > 1:  # a task's mean is known at the end only
             return []
         suite, _, variant = axes.suite.partition(":")
         used, defaults = parameters(store.info, axes.suite, axes.model)

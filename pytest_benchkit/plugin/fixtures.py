@@ -124,8 +124,6 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 
 def _jobs(bench: BenchSession, key: str, function: str) -> tuple[list[Job], list[str]]:
-    from pytest_benchkit.plugin.session import PLACEHOLDER
-
     suite_class = bench.scan.find(key)
     jobs: list[Job] = []
     ids: list[str] = []
@@ -133,12 +131,10 @@ def _jobs(bench: BenchSession, key: str, function: str) -> tuple[list[Job], list
         suite: Suite = bench.suite(suite_class, slice_.variant if slice_ else None)
         rows = rows_of(slice_, suite.index, suite.key)
         for model in bench.model_names:
-            spec = bench.spec(model)
-            slug = spec.slug if spec else PLACEHOLDER
             for cell in bench.cells(suite, model, slice_, function):
-                axes = [slug, cell.harness, *([cell.perturbation] if cell.perturbation != CLEAN else [])]
+                words = bench.axes_words(cell)
                 jobs += [Job(cell, row) for row in rows]
-                ids += ["-".join([*axes, suite.index.ids[row]]) for row in rows]
+                ids += ["-".join([*words, suite.index.ids[row]]) for row in rows]
     return jobs, ids
 
 

@@ -244,11 +244,15 @@ class BenchHooks:
             return
         if bench.dispatcher is not None:
             bench.dispatcher.close()
-        if bench.worker is not None:
-            return
-        from pytest_benchkit.plugin import ending
+        from pytest_benchkit.sandbox import pool
 
-        ending.finish(bench, session)
+        try:
+            if bench.worker is None:
+                from pytest_benchkit.plugin import ending
+
+                ending.finish(bench, session)
+        finally:
+            pool.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

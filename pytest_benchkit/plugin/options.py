@@ -30,6 +30,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "suite to run, of this project or installed; SLICE is N (a sample), head:N, or a variant; "
         "repeatable",
     },
+    "--bench-repeats": {
+        "type": int,
+        "metavar": "K",
+        "help": "ask every row K times, each with a seed of its own (default: 1)",
+    },
     "--bench-perturbation": {
         "action": "append",
         "metavar": "NAME",
@@ -106,6 +111,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini(
         "bench_model", "default of --bench-model, used when --bench is given", type="args", default=[]
     )
+    parser.addini("bench_repeats", "default of --bench-repeats", default=None)
     parser.addini("bench_perturbation", "default of --bench-perturbation", type="args", default=[])
     parser.addini("bench_fetch", "default of --bench-fetch", default=None)
     parser.addini("bench_strict", "default of --bench-strict", type="bool", default=False)

@@ -55,12 +55,14 @@ def make_plan(items: list[pytest.Item]) -> dict[str, Any]:
                 "harness": cell.harness,
                 "perturbation": cell.perturbation,
                 "planned": 0,
+                "repeats": 0,
                 "rows": len(cell.suite.index),
                 "selection": cell.selection,
             }
         entry["planned"] += 1
+        entry["repeats"] = max(entry["repeats"], cell.repeat + 1)
     for entry in cells.values():
-        asked_for = entry["selection"].get("n", entry["rows"])
+        asked_for = entry["selection"].get("n", entry["rows"]) * entry["repeats"]
         if entry["planned"] < asked_for:  # -k, node ids, --lf, --bench-only chose among them
             entry["selection"] = {"kind": "ids", "n": entry["planned"]}
     return {"keys": keys, "cells": list(cells.values())}

@@ -204,6 +204,9 @@ class Scan:
         for key in self.slices:
             if key in seen or key in self.marked_keys():
                 continue
+            if key in self.installed and (fault := self.broken.get(self.installed[key].path.resolve())):
+                words.append(f"--bench={key}: {fault}")
+                continue
             if key in self.installed:
                 words.append(f"--bench={key}: nothing below the given paths is about it; leave the paths out")
                 continue

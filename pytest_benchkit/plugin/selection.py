@@ -72,7 +72,7 @@ def rows_of(slice_: Slice | None, index: TaskIndex, key: str) -> list[int]:
 
     if slice_ is not None and slice_.kind == "head" and slice_.count is not None:
         return list(range(min(slice_.count, len(index))))
-    order = plan_order(key, index.ids, index.categories)
+    order = list(range(len(index))) if index.planned else plan_order(key, index.ids, index.categories)
     return order if slice_ is None or slice_.count is None else order[: slice_.count]
 
 

@@ -71,7 +71,7 @@ class BenchSession:
                 raise UsageProblem(
                     f"two --bench-model values are both {slug!r} in test names; give one a profile"
                 )
-        self.scan = Scan(config, self._benches(), [*(slugs or [PLACEHOLDER]), *options.perturbations])
+        self.scan = Scan(config, self._benches(), [*(slugs or [PLACEHOLDER]), *options.perturbations, "r"])
         self.run_dir: Path | None = None
         self.session_number = 0
         self.store: RunStore | None = None
@@ -90,7 +90,7 @@ class BenchSession:
         self.with_installed = False
         self.lengths: dict[str, float] = {}
         self._suites: dict[tuple[type[Suite], str | None], Suite] = {}
-        self._cells: dict[tuple[Suite, str, str, str | None], Cell] = {}
+        self._cells: dict[tuple[Suite, str, str, int, str | None], Cell] = {}
         self.plan_keys: list[str | None] = []
         self.said: list[str] = []
         self.notes: list[str] = []
@@ -144,6 +144,7 @@ class BenchSession:
             "markers": config.getoption("markexpr", "") or "",
             "only": sorted(self.options.only or ()),
             **({"perturbations": list(self.options.perturbations)} if self.options.perturbations else {}),
+            **({"repeats": self.options.repeats} if self.options.repeats > 1 else {}),
         }
 
     # ------------------------------------------------------------------ names
@@ -215,34 +216,52 @@ class BenchSession:
         """The clean cell and its perturbed twins. Those of a test function stand apart from the suite's own
         (``gsm8k:test_tone``)."""
         mine = [p for p in self.options.perturbations if name_of(p) in suite.perturbations]
-        return [self._cell(suite, model, perturbation, slice_, function) for perturbation in (CLEAN, *mine)]
+        axes = [(p, repeat) for repeat in range(self.options.repeats) for p in (CLEAN, *mine)]
+        return [self._cell(suite, model, p, repeat, slice_, function) for p, repeat in axes]
 
     def _cell(
-        self, suite: Suite, model: str, perturbation: str, slice_: Slice | None, function: str | None
+        self,
+        suite: Suite,
+        model: str,
+        perturbation: str,
+        repeat: int,
+        slice_: Slice | None,
+        function: str | None,
     ) -> Cell:
-        key = (suite, model, perturbation, function)
+        key = (suite, model, perturbation, repeat, function)
         if key not in self._cells:
             selection: dict[str, object] = {"kind": "all"}
             if slice_ is not None:
                 rows = len(suite.index)
                 selection = slice_.describe(rows)
-                if function is None and (slice_.count or 0) > rows and model == self.model_names[0]:
+                first = model == self.model_names[0] and not repeat and perturbation == CLEAN
+                if function is None and first and (slice_.count or 0) > rows:
                     self.notes.append(f"{suite.key} has {rows} rows, {slice_.count} were asked for")
             variant = function or suite.variant
             self._cells[key] = Cell(
-                suite, model, perturbation=perturbation, selection=selection, variant=variant
+                suite,
+                model,
+                perturbation=perturbation,
+                repeat=repeat,
+                selection=selection,
+                variant=variant,
             )
         return self._cells[key]
 
     def item_prefix(self, cell: Cell) -> str:
         """``gsm8k[qwen3.8b-direct-``: what all item names of a cell begin with."""
+        variant = [cell.variant] if cell.variant else []
+        return f"{cell.suite.key}[{'-'.join([*self.axes_words(cell), *variant])}-"
+
+    def axes_words(self, cell: Cell) -> list[str]:
+        """What names of a cell's tests say of its axes; those that are plain are left out."""
         spec = self.spec(cell.model)
-        parts = [spec.slug if spec else PLACEHOLDER, cell.harness]
+        words = [spec.slug if spec else PLACEHOLDER, cell.harness]
         if cell.perturbation != CLEAN:
-            parts.append(cell.perturbation)
-        if cell.variant:
-            parts.append(cell.variant)
-        return f"{cell.suite.key}[{'-'.join(parts)}-"
+            words.append(cell.perturbation)
+        if cell.repeat:
+            words.append(f"r{cell.repeat}")
+        return words
 
     def hook_of(self, item: TaskItem) -> Any:
         """The hook relay of an item's file, looked up once per file."""

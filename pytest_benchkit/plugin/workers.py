@@ -17,6 +17,7 @@ from pytest_benchkit.plugin import running
 from pytest_benchkit.plugin.collection import TaskItem
 from pytest_benchkit.runs.journal import Journal
 from pytest_benchkit.runs.store import read_ledger
+from pytest_benchkit.sandbox.pool import share_with
 
 if TYPE_CHECKING:
     from pytest_benchkit.engine.plan import Job
@@ -44,6 +45,7 @@ class WorkerHooks:
         if bench.run_dir is None or bench.config.option.collectonly:
             return
         bench.spool = Journal(bench.run_dir / "spool" / f"{bench.worker_id}-{bench.session_number}.jsonl")
+        share_with(int((bench.worker or {}).get("workercount", 1)))
         if self._told["known"] is not None:
             wanted = set(self._told["known"])
             rows = read_ledger(bench.run_dir).rows

@@ -43,6 +43,7 @@ def score_columns(entries: Sequence[Entry], extra: Sequence[Mapping[str, str]] =
         _count("loop", "n_loop_killed", metrics),
         _count("timeout", "n_timed_out", metrics),
         _shown("repaired", "repair_delta_pp", metrics, lambda v, m: points(v, m["samples"])),
+        *_pass_at(metrics),
         _shown("Brier", "brier", metrics, lambda v, m: f"{v:.3f}"),
         _shown("ECE", "ece", metrics, lambda v, m: f"{v:.3f}"),
         _shown("TTFT p50", "ttft_p50_ms", metrics, lambda v, m: seconds(v / 1000)),
@@ -93,6 +94,18 @@ def _count(heading: str, name: str, metrics: Sequence[Metrics]) -> Column:
     """A counted outcome; the column is for runs in which it happened at all."""
     happened = any(m[name] for m in metrics)
     return Column(heading, "more", [str(m[name]) if happened and m["samples"] else "" for m in metrics])
+
+
+def _pass_at(metrics: Sequence[Metrics]) -> list[Column]:
+    """pass@k for the largest k of the run, where tasks were asked several times."""
+    ks = {int(name.removeprefix("pass_at_")) for m in metrics for name in m if name.startswith("pass_at_")}
+    if not ks:
+        return []
+    k = max(ks)
+    return [
+        _shown(f"pass@{k}", f"pass_at_{k}", metrics, lambda v, m: percent(v, m["samples"])),
+        _shown(f"pass^{k}", f"pass_all_{k}", metrics, lambda v, m: percent(v, m["samples"])),
+    ]
 
 
 def _shown(

@@ -82,11 +82,25 @@ def _of_cell(entry: Entry, rows: Sequence[Row], name: str) -> Iterator[Note]:
         yield note(
             "scorer_raised", f"{name}: {raised} replies made the scorer raise; counted as missed", raised
         )
+    if over := int(metrics.get("over_length", 0)):
+        yield note("over_length", f"{name}: {over} prompts were longer than their row says", over)
+    if sizes := _sizes(metrics):
+        yield note("sizes", f"{name}: {sizes}")
     if (n := metrics.get("decision_samples", STABLE_FROM)) < STABLE_FROM:
         yield note("calibration", f"{name}: {n} rows are few for an ECE ({STABLE_FROM} are needed)")
     if (lag := metrics.get("client_lag_ms_mean", 0)) >= CLIENT_LAG_MS:
         words = f"{lag:.0f} ms a request late on our side: times and speed may be better than shown"
         yield note("client_lag", f"{name}: {words}")
+
+
+def _sizes(metrics: Mapping[str, Any]) -> str:
+    """How prompts of a given length were sized, and how full they were: ``prompts sized exact (9), filled
+    4k 97 %, 8k 98 %``."""
+    methods = [f"{key[6:]} ({value:.0f})" for key, value in metrics.items() if key.startswith("sized.")]
+    fills = [f"{key[5:]} {100 * value:.0f} %" for key, value in metrics.items() if key.startswith("fill.")]
+    if not methods:
+        return ""
+    return f"prompts sized {', '.join(methods)}" + (f"; filled {', '.join(fills)}" if fills else "")
 
 
 def _left_out(rows: Sequence[Row], not_asked: int) -> str:
@@ -123,7 +137,11 @@ def _of_selection(entries: Sequence[Entry]) -> Iterator[Note]:
     said = set()
     for entry in entries:
         kind, total = entry["selection"].get("kind", "all"), entry["selection"].get("rows")
-        planned = entry["metrics"]["planned"]
+        repeats = entry["selection"].get("repeats", 1)
+        planned = entry["metrics"]["planned"] // repeats
+        if repeats > 1 and (text := f"{entry['suite']}: every row was asked {repeats} times") not in said:
+            said.add(text)
+            yield note("repeats", text, repeats)
         if kind == "all":
             continue
         of = f" of {total}" if total else ""

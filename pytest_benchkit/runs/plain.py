@@ -82,7 +82,7 @@ def _digits(value: object) -> str:
     try:
         return str(value)
     except ValueError:
-        return hex(value)  # type: ignore[call-overload,no-any-return,arg-type]
+        return hex(value)  # type: ignore[arg-type]
 
 
 def _text(value: object) -> str:

@@ -9,6 +9,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypedDict
 
 from pytest_benchkit.runs.decisions import decision_numbers, reliability
@@ -17,6 +18,7 @@ from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers,
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
 from pytest_benchkit.runs.overall import overall
 from pytest_benchkit.runs.pairs import metrics_of, pairs
+from pytest_benchkit.runs.repeats import repeat_numbers, values_by_repeat
 from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
 
 SCHEMA = 1
@@ -100,6 +102,7 @@ def _entry(
     name, model = cell["suite"], cell["model"]
     numbers = cell_numbers(rows, cell["planned"])
     numbers.merge(speed)
+    numbers.merge(repeat_numbers(rows))
     decisions = decision_numbers(rows)
     if decisions.values and "tasks_per_s" in speed.values:
         decisions.values["decisions_per_s"] = speed.values["tasks_per_s"]
@@ -107,7 +110,10 @@ def _entry(
     scored = counted(rows)
     if scored and name in own_metrics:
         _add_own(numbers, name, own_metrics[name], scored, warnings)
+    repeats = cell.get("repeats", 1)
     selection = {**cell.get("selection", {}), "rows": cell.get("rows")}
+    if repeats > 1:
+        selection["repeats"] = repeats
     selection = {key: value for key, value in selection.items() if value is not None}
     _settle_totals(numbers, suite.get("totals", ()), selection)
     deviations = [d for d in suite.get("deviations", []) if d.get("model") == model]
@@ -145,9 +151,18 @@ def _entry(
             for category, found in categories(scored).items()
         },
         "histograms": _histograms(rows),
+        "by_repeat": values_by_repeat(rows, partial(_repeat_numbers, why_no_speed(info, model, rows)))
+        or None,
         "calibration": reliability(rows) if decisions.values else None,
     }
     return {key: value for key, value in entry.items() if value is not None}
+
+
+def _repeat_numbers(no_speed: str | None, rows: Sequence[Row]) -> Numbers:
+    """What one repeat comes to, as a run of its own."""
+    numbers = cell_numbers(rows, len(rows))
+    numbers.merge(speed_numbers(rows, no_speed))
+    return numbers
 
 
 def _why_not_comparable(

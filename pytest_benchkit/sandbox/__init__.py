@@ -1,0 +1,1 @@
+"""Runs programs that models wrote, where they can do no harm: bubblewrap or a container engine."""

@@ -1,0 +1,208 @@
+"""One program, judged once: carries calls and values between its worker and its judge, and watches.
+
+The judge asks, the worker answers, and this process, which trusts neither with the time, hands the frames
+on without looking into them. It knows who went silent first, what was used, and what was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pytest_benchkit.errors import SandboxError
+from pytest_benchkit.sandbox.inside import plain
+from pytest_benchkit.sandbox.process import NONCE, SECONDS, BadFrame, Process, Wire, WireClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_benchkit.sandbox.limits import Limits
+    from pytest_benchkit.sandbox.pool import Pool
+
+JUDGE_S = 120.0
+"""Seconds of wall time that a judge may think between two calls; its own CPU limit is below it."""
+MOST_FROM_JUDGE = (64 << 20) + 1024
+MOST_FROM_WORKER = plain.MOST_BYTES + 1024
+EXIT_S = 1.0
+TIME_STATUSES = frozenset({128 + 24})
+"""SIGXCPU."""
+MISSES = {
+    b"s": "syntax",
+    b"a": "name_missing",
+    b"m": "memory",
+    b"e": "bad_exit",
+    b"x": "exception",
+}
+
+
+@dataclass(slots=True)
+class Ended:
+    """How one attempt ended: ``category`` (``passed`` or a miss), ``detail``, notes of the trial, and what
+    the program used. ``cpu_s`` is absent where it cannot be measured."""
+
+    category: str
+    detail: str = ""
+    notes: dict[str, Any] = field(default_factory=dict)
+    cpu_s: float | None = None
+    wall_s: float = 0.0
+
+
+class Miss(Exception):
+    """The program's fault, which ends the attempt."""
+
+    def __init__(self, category: str, detail: str = "") -> None:
+        super().__init__(category)
+        self.category, self.detail = category, detail
+
+
+class Conversation:
+    """An attempt in progress."""
+
+    def __init__(self, pool: Pool, worker: Process, limits: Limits) -> None:
+        self._pool = pool
+        self._worker = worker
+        self._limits = limits
+        self._started = time.monotonic()
+        self._before = worker.cpu_s() or 0.0
+        self._memory_before = self._killed_for_memory()
+        self._answers = 0
+
+    def run(self, source: str, entry: str | None, trial: tuple[str, str | None, Any]) -> Ended:
+        """Loads the program, then lets the judge ask. Raises :class:`SandboxError` for faults of ours."""
+        notes: dict[str, Any] = {}
+        try:
+            load = plain.encode((source, entry, self._limits.resources()), MOST_FROM_JUDGE)
+            kind, _, data = self._ask(b"L" + load, None)
+            if kind != b"o":
+                raise Miss(MISSES.get(kind, "bad_exit"), _word(data) if kind == b"x" else "")
+            with self._pool.judge() as judge:
+                category, detail, notes = self._judged(judge, trial)
+            if category == "passed" and self._worker.wire.wait(0):
+                raise Miss("bad_exit", "forged answer")
+            ended = Ended(category, detail, notes)
+        except Miss as miss:
+            ended = Ended(miss.category, miss.detail)
+        if self._pool.closed:
+            raise SandboxError("the sandbox was closed while a program ran")
+        cpu_s = self._worker.cpu_s()
+        ended.cpu_s = None if cpu_s is None else max(0.0, round(cpu_s - self._before, 4))
+        ended.wall_s = round(time.monotonic() - self._started, 4)
+        return ended
+
+    def _judged(self, judge: Wire, trial: tuple[str, str | None, Any]) -> tuple[str, str, dict[str, Any]]:
+        """Carries frames until the verdict: (category, detail, notes)."""
+        source, entry, data = trial
+        limits = {"CPU": 60, "AS": 4 << 30, "CORE": 0}
+        self._tell(judge, b"J" + plain.encode((source, entry, data, limits), MOST_FROM_JUDGE))
+        while True:
+            body = self._hear(judge)
+            if body[:1] == b"V":
+                passed, category, detail, notes = plain.decode(body[1:])
+                if category == "fault":
+                    raise SandboxError(f"a trial is broken: {detail}")
+                return ("passed" if passed else category), _word(detail.encode()), notes
+            (seconds,) = SECONDS.unpack_from(body, 1)
+            kind, took, value = self._ask(body[1 + SECONDS.size :], seconds or None)
+            self._answers += 1
+            self._tell(judge, kind + took + value)
+
+    def _tell(self, judge: Wire, body: bytes) -> None:
+        try:
+            judge.send(body, self._until(JUDGE_S))
+        except WireClosed as error:
+            raise self._judge_gone(error) from None
+
+    def _hear(self, judge: Wire) -> bytes:
+        """The judge's next frame."""
+        try:
+            return judge.receive(MOST_FROM_JUDGE, self._until(JUDGE_S))
+        except WireClosed as error:
+            raise self._judge_gone(error) from None
+
+    def _until(self, seconds: float) -> Callable[[], None]:
+        """What is looked at while the judge thinks. The program may go on meanwhile, in threads."""
+        end = time.monotonic() + seconds
+
+        def check() -> None:
+            self._check_time()
+            if time.monotonic() > end:
+                raise WireClosed("no sign of the judge")
+
+        return check
+
+    def _judge_gone(self, error: WireClosed) -> Exception:
+        """A judge that ended over values it had received was ended by them; else the fault is ours."""
+        if self._answers:
+            return Miss("wrong_value", "the tests did not end on this value")
+        return SandboxError(f"the judge ended without a verdict: {error}")
+
+    def _ask(self, request: bytes, seconds: float | None) -> tuple[bytes, bytes, bytes]:
+        """The worker's answer to one request: kind, seconds by its own clock, data. Raises :class:`Miss` when
+        there is none in time, or one that nobody asked for."""
+        wire = self._worker.wire
+        if wire.wait(0):
+            self._raise_for_silence(forged=True)
+        nonce = secrets.token_bytes(NONCE)
+        before, started = (self._worker.cpu_s() or 0.0) if seconds is not None else 0.0, time.monotonic()
+
+        def check() -> None:
+            self._check_time()
+            if seconds is not None:
+                self._check_call(seconds, before, started)
+
+        try:
+            wire.send(nonce + request, check)
+            body = wire.receive(MOST_FROM_WORKER, check)
+        except BadFrame:
+            raise Miss("bad_exit", "forged answer") from None
+        except WireClosed:
+            self._raise_for_silence(forged=False)
+        check()
+        if body[:NONCE] != nonce or len(body) < NONCE + SECONDS.size + 1:
+            raise Miss("bad_exit", "forged answer")
+        kind_at = NONCE + SECONDS.size
+        kind = body[kind_at : kind_at + 1]
+        return kind, body[NONCE:kind_at], body[kind_at + 1 :]
+
+    def _raise_for_silence(self, *, forged: bool) -> NoReturn:
+        """The wire was closed, or something stood on it that was not asked for."""
+        status = self._worker.status(0.0 if forged else EXIT_S)
+        if self._killed_for_memory() > self._memory_before:
+            raise Miss("memory")
+        if status in TIME_STATUSES:
+            raise Miss("time")
+        self._check_time()
+        raise Miss("bad_exit", "forged answer" if forged and status is None else "")
+
+    def _check_time(self) -> None:
+        """Raises :class:`Miss` once the program has used up its time."""
+        used = self._worker.cpu_s()
+        if used is not None and used - self._before >= self._limits.cpu_s:
+            raise Miss("time")
+        if time.monotonic() - self._started >= self._limits.wall_s:
+            raise Miss("time")
+
+    def _check_call(self, seconds: float, before: float, started: float) -> None:
+        """The same for one call, by what had been used before it."""
+        used = self._worker.cpu_s()
+        if used is not None and used - before >= seconds:
+            raise Miss("time")
+        if time.monotonic() - started >= self._limits.wall_of(seconds):
+            raise Miss("time")
+
+    def _killed_for_memory(self) -> int:
+        group = self._worker.group
+        if group is None:
+            return 0
+        with contextlib.suppress(OSError):
+            return group.killed_for_memory()
+        return 0
+
+
+def _word(data: bytes) -> str:
+    """A name from inside, when it is one that may be shown."""
+    text = data.decode("utf-8", "replace")
+    return text if text.isascii() and text.replace(" ", "_").isidentifier() else ""

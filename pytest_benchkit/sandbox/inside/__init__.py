@@ -1,0 +1,1 @@
+"""What runs inside the sandbox: standard library only, nothing of ours importable there but these files."""

@@ -1,0 +1,259 @@
+"""Warm workers, one judge, and how many programs run at once: :class:`Pool`."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from pytest_benchkit.errors import SandboxError
+from pytest_benchkit.sandbox import cgroups
+from pytest_benchkit.sandbox.interpreter import compile_inside
+from pytest_benchkit.sandbox.limits import Limits
+from pytest_benchkit.sandbox.process import LENGTH, NONCE, READY_S, SECONDS, Process, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_benchkit.sandbox.backend import Backend
+
+GREETING = LENGTH.size + NONCE + SECONDS.size + 1
+"""Bytes of a worker's first frame."""
+EMPTY_S = 5.0
+JUDGE = Limits(cpu_s=60.0, memory=4 << 30)
+"""Limits of judging one program: a value may be built to be slow to compare."""
+
+
+class Pool:
+    """Runs at most ``size`` programs at once, each in a worker of its own that was started beforehand.
+
+    All processes are started by one thread of the pool and die with it, however this process ends.
+    """
+
+    def __init__(self, backend: Backend, size: int, limits: Limits | None = None) -> None:
+        self.backend = backend
+        self.size = size
+        self._limits = limits or Limits()
+        self._changed = threading.Condition()
+        self._warm: deque[Process | SandboxError] = deque()
+        self._judge: Process | SandboxError | None = None
+        self._alone = False
+        self._alone_waiting = 0
+        self._running: set[Process] = set()
+        self._places = 0
+        self._tree = cgroups.find()
+        self._groups: list[cgroups.Group] = []
+        self.closed = False
+        compile_inside()
+        if self._tree is not None:
+            cgroups.sweep(self._tree)
+            name = f"{cgroups.PREFIX}{os.getpid()}-{id(self):x}"
+            self._groups = [self._tree.group(f"{name}-{place}") for place in range(size)]
+        self._free = deque(self._groups)
+        self._thread = threading.Thread(target=self._keep, name="benchkit-sandbox", daemon=True)
+        self._thread.start()
+
+    # ------------------------------------------------------------------ taking part
+
+    @contextlib.contextmanager
+    def worker(self, limits: Limits, *, alone: bool = False) -> Iterator[Process]:
+        """A fresh worker, ready, when it is its turn; afterwards it and all it started are gone. ``alone``:
+        nothing else of this pool runs meanwhile. Raises :class:`SandboxError`."""
+        with self._place(alone):
+            process = self._take()
+            group = None
+            try:
+                process.ready(GREETING)
+                if process.pid is not None and self._free:
+                    group = self._free.popleft()
+                    group.enter(process.pid, limits)
+                    process.group = group
+                yield process
+            except OSError as error:
+                raise SandboxError(f"the sandbox does not work: {error}") from error
+            finally:
+                process.stop()
+                with self._changed:
+                    self._running.discard(process)
+                if group is not None:
+                    _wait_until_empty(group)
+                    self._free.append(group)
+
+    @contextlib.contextmanager
+    def judge(self) -> Iterator[Wire]:
+        """A wire to a judge for one trial. Raises :class:`SandboxError`."""
+        if not self.backend.shares_sockets:
+            process = Process(self.backend, "judge", JUDGE, "one")
+            try:
+                yield process.wire
+            finally:
+                process.stop()
+            return
+        mine, theirs = socket.socketpair()
+        wire = Wire(mine)
+        try:
+            self._hand_over(theirs)
+            yield wire
+        finally:
+            theirs.close()
+            wire.close()
+
+    def _hand_over(self, end: socket.socket) -> None:
+        """Gives one end of a socket pair to the judge, which forks for it."""
+        with self._changed:
+            while self._judge is None and not self.closed:
+                self._changed.wait()
+            judge = self._judge
+            if judge is None:
+                raise self._closed()
+            if isinstance(judge, SandboxError):
+                self._judge = None  # the next trial may have more luck
+                self._changed.notify_all()
+                raise judge
+            try:
+                socket.send_fds(judge.wire.socket, [b"t"], [end.fileno()])
+            except OSError:
+                self._judge = None
+                self._changed.notify_all()
+                raise SandboxError(f"the judge is gone: {judge.complaint()}") from None
+            end.close()
+
+    @contextlib.contextmanager
+    def _place(self, alone: bool) -> Iterator[None]:
+        with self._changed:
+            self._alone_waiting += alone
+            try:
+                while not self.closed and not self._may_start(alone):
+                    self._changed.wait()
+            finally:
+                self._alone_waiting -= alone
+            if self.closed:
+                raise self._closed()
+            self._places += 1
+            self._alone = alone
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._places -= 1
+                self._alone = False
+                self._changed.notify_all()
+
+    def _may_start(self, alone: bool) -> bool:
+        if self._alone:
+            return False
+        return not self._places if alone else not self._alone_waiting and self._places < self.size
+
+    def _take(self) -> Process:
+        with self._changed:
+            while not self._warm and not self.closed:
+                self._changed.wait()
+            if self.closed:
+                raise self._closed()
+            process = self._warm.popleft()
+            self._changed.notify_all()
+            if isinstance(process, SandboxError):
+                raise process
+            self._running.add(process)
+            return process
+
+    def _closed(self) -> SandboxError:
+        return SandboxError("the sandbox was closed")
+
+    # ------------------------------------------------------------------ the thread that starts processes
+
+    def _keep(self) -> None:
+        shares = self.backend.shares_sockets
+        while True:
+            with self._changed:
+                while not self.closed and len(self._warm) >= self.size and (self._judge or not shares):
+                    self._changed.wait()
+                if self.closed:
+                    return
+                judge = shares and self._judge is None
+            made = self._made("judge", JUDGE, "all") if judge else self._made("worker", self._limits)
+            with self._changed:
+                if judge:
+                    self._judge = made
+                else:
+                    self._warm.append(made)
+                self._changed.notify_all()
+                if self.closed:
+                    self._stop_all()
+                    return
+
+    def _made(self, script: str, limits: Limits, *words: str) -> Process | SandboxError:
+        try:
+            process = Process(self.backend, script, limits, *words)
+            if words:
+                process.ready(1)
+                process.wire.socket.setblocking(True)
+        except (SandboxError, OSError) as error:
+            return error if isinstance(error, SandboxError) else SandboxError(f"no sandbox: {error}")
+        return process
+
+    # ------------------------------------------------------------------ the end
+
+    def close(self) -> None:
+        """Ends every process; what runs raises :class:`SandboxError` in its thread. May be called twice."""
+        with self._changed:
+            if self.closed:
+                return
+            self.closed = True
+            self._stop_all()
+            self._changed.notify_all()
+        self._thread.join(READY_S)
+        for group in self._groups:
+            _wait_until_empty(group)
+            group.remove()
+
+    def _stop_all(self) -> None:
+        for process in self._running:
+            process.kill()
+        for idle in (*self._warm, self._judge):
+            if isinstance(idle, Process):
+                idle.stop()
+        self._warm.clear()
+
+
+def _wait_until_empty(group: cgroups.Group) -> None:
+    """The kernel takes a moment to end what a killed process had started."""
+    end = time.monotonic() + EMPTY_S
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            if group.empty:
+                return
+        time.sleep(0.002)
+
+
+_lock = threading.Lock()
+_pool: Pool | None = None
+_processes = 1
+
+
+def share_with(processes: int) -> None:
+    """Says how many processes of this run have a pool each: they share the machine's cores."""
+    global _processes
+    _processes = max(1, processes)
+
+
+def shared(backend: Backend) -> Pool:
+    """This process's pool: as many programs at once as its share of the cores."""
+    global _pool
+    with _lock:
+        if _pool is None or _pool.closed:
+            atexit.register(close)
+            _pool = Pool(backend, max(1, len(os.sched_getaffinity(0)) // _processes))
+        return _pool
+
+
+def close() -> None:
+    """Closes this process's pool, if it has one."""
+    with _lock:
+        if _pool is not None:
+            _pool.close()
