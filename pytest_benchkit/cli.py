@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list_suites", "show the installed suites"),
     "datasets": ("datasets", "show, install or verify data sets"),
+    "compare": ("compare", "hold two runs, or two models of one, against each other"),
     "gate": ("gate", "check thresholds, explain them, cut them from runs"),
     "models": ("models", "install embedded models"),
 }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.commands.table import megabytes, show, show_json, table, width_of_stdout
 from pytest_benchkit.datasets.catalog import DATASETS
 from pytest_benchkit.datasets.draws import Draw
+from pytest_benchkit.datasets.mixed import Mixed
+from pytest_benchkit.datasets.ruler.source import Ruler
 from pytest_benchkit.datasets.sources import Dataset
 from pytest_benchkit.errors import DataError
 from pytest_benchkit.registry import installed_suites, load_suites
@@ -72,6 +75,21 @@ def known_datasets() -> dict[str, Dataset]:
     return found
 
 
+def made_of_several() -> dict[str, list[Dataset]]:
+    """The data sets of each suite whose rows come out of several."""
+    found = {}
+    for ref in installed_suites().values():
+        for suite in load_suites(ref.path):
+            source, parts = suite.data, []
+            if isinstance(source, Mixed):
+                parts = [data for data, _ in source.parts.values()]
+            elif isinstance(source, Ruler):
+                parts = [data for data in source.corpora.parts.values() if isinstance(data, Dataset)]
+            if parts:
+                found[suite.key] = parts
+    return found
+
+
 def facts(data: Dataset) -> dict[str, Any]:
     """State, size, source and revision of a data set, installed or as the catalog declares it."""
     state = data.state()
@@ -125,11 +143,14 @@ def _rehash(data: Dataset) -> None:
 
 
 def _chosen(keys: Sequence[str], known: dict[str, Dataset]) -> tuple[list[Dataset], int]:
-    for key in keys:
-        if key not in known:
+    if not keys:
+        return list(dict.fromkeys(known.values())), 0
+    several = made_of_several() if any(key not in known for key in keys) else {}
+    found = {key: [known[key]] if key in known else several.get(key, []) for key in keys}
+    for key, chosen in found.items():
+        if not chosen:
             print(f"benchkit: no data set {key!r}: `benchkit datasets` shows all", file=sys.stderr)
-    chosen = [known[key] for key in keys if key in known] if keys else list(known.values())
-    return list(dict.fromkeys(chosen)), int(any(key not in known for key in keys))
+    return list(dict.fromkeys(chain.from_iterable(found.values()))), int(not all(found.values()))
 
 
 def _each(chosen: Sequence[Dataset], act: Callable[[Dataset], None]) -> int:

@@ -302,3 +302,12 @@ def test_fourteen_thousand_rows_are_quick() -> None:
         build(info([cell(14_042)]), rows, {})
         best = min(best, time.process_time() - start)
     assert best < 1.0
+
+
+def test_sizes_of_prompts_are_told_and_too_long_ones_counted() -> None:
+    own = {"sized.exact": 2, "sized.estimated": 1, "fill.4k": 0.974, "fill.8k": 0.5, "over_length": 2}
+    results = build(info([cell(3)]), [row(n) for n in range(3)], {"s": lambda rows: own})
+    words = "s: prompts sized exact (2), estimated (1); filled 4k 97 %, 8k 50 %"
+    assert text_of(results, "sizes") == words
+    assert text_of(results, "over_length") == "s: 2 prompts were longer than their row says"
+    assert not {"sizes", "over_length"} & set(codes(build(info([cell(3)]), [row(0)], {})))
