@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "datasets": ("datasets", "show, install or verify data sets"),
     "compare": ("compare", "hold two runs, or two models of one, against each other"),
     "gate": ("gate", "check thresholds, explain them, cut them from runs"),
+    "merge": ("merge", "put the parts of a sharded run together"),
     "models": ("models", "install embedded models"),
 }
 """Name of each subcommand: its module below ``pytest_benchkit.commands``, and one line of help."""

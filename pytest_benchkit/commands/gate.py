@@ -1,4 +1,4 @@
-"""``benchkit gate validate | explain | calibrate``: thresholds without a model."""
+"""``benchkit gate validate | explain | judge | calibrate``: thresholds without a model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_benchkit.commands import gate_judge
 from pytest_benchkit.commands.table import show, show_json
 from pytest_benchkit.errors import UsageProblem
 
@@ -33,6 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     explain = actions.add_parser("explain", help="what a gate demands of a run", allow_abbrev=False)
     explain.add_argument("gate", metavar="GATE")
     _subject(explain)
+    judge = actions.add_parser("judge", help="verdicts on a stored run", allow_abbrev=False)
+    gate_judge.configure(judge)
     calibrate = actions.add_parser("calibrate", help="cut bounds from repeated runs", allow_abbrev=False)
     calibrate.add_argument("runs", nargs="+", metavar="RUN", help="run folders of one subject")
     calibrate.add_argument("--gate", metavar="ID", required=True, help="gate whose entry is measured")
@@ -58,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     """validate: 0 clean, 1 errors. explain: 0. calibrate: 0, 1 refused. Wrong usage is 2."""
     if args.action == "validate":
         return _validate(args)
+    if args.action == "judge":
+        return gate_judge.run(args, _tree(args.kernels))
     return _explain(args) if args.action == "explain" else _calibrate(args)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +38,8 @@ class BenchOptions:
     deciding: tuple[str, ...] = ()
     """Names of models that are asked for decisions."""
     repeats: int = 1
+    shard: tuple[int, int] | None = None
+    """Which part of how many, from 1."""
     perturbations: tuple[str, ...] = ()
     """Axis values of the twins asked for."""
     command_line: Mapping[str, object] = field(default_factory=dict)
@@ -78,6 +81,7 @@ def read_options(config: pytest.Config) -> BenchOptions:
         html_rows=get("bench_html_rows") or "missed",
         deciding=_deciding(config, models),
         repeats=_repeats(config),
+        shard=_shard(config.getoption("bench_shard")),
         perturbations=_perturbations(config),
         command_line=_command_line(config, names),
         ini=ini,
@@ -119,6 +123,15 @@ def _repeats(config: pytest.Config) -> int:
     if not str(text).isdigit() or not 1 <= int(text) <= MOST_REPEATS:
         raise UsageProblem(f"--bench-repeats={text}: write a whole number from 1 to {MOST_REPEATS}")
     return int(text)
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise UsageProblem(f"--bench-shard={text}: write I/N, such as 1/3, 2/3 and 3/3 for three parts")
+    return int(match[1]), int(match[2])
 
 
 def _perturbations(config: pytest.Config) -> tuple[str, ...]:

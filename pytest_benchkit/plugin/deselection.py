@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.plugin.collection import TaskItem
-from pytest_benchkit.plugin.planning import job_of_item
+from pytest_benchkit.plugin.planning import job_of_item, make_plan
 
 if TYPE_CHECKING:
     import pytest
@@ -44,7 +45,26 @@ def deselect_and_order(bench: BenchSession, items: list[pytest.Item]) -> None:
         kept.sort(key=place)
     if bench.early_stop == "sprt":
         _shuffle(bench, kept)
+    if bench.options.shard is not None:
+        kept = _part(bench, kept, *bench.options.shard)
     items[:] = kept
+
+
+def _part(bench: BenchSession, items: list[pytest.Item], index: int, count: int) -> list[pytest.Item]:
+    """The rows whose position in the plan is this shard's; other tests run in the first one."""
+    plan = make_plan(items)
+    keys = [key for key in plan["keys"] if key is not None]
+    digest = hashlib.sha256("\n".join(dict.fromkeys(keys)).encode()).hexdigest()
+    bench.whole = {"sha256": digest, "tasks": len(set(keys)), "cells": plan["cells"]}
+    mine: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    places = itertools.count()
+    for item in items:
+        place = next(places) if job_of_item(item) is not None else 0
+        (mine if place % count == index - 1 else others).append(item)
+    if others:
+        bench.config.hook.pytest_deselected(items=others)
+    return mine
 
 
 def _shuffle(bench: BenchSession, items: list[pytest.Item]) -> None:

@@ -49,6 +49,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "help": "this model of --bench-model gives probabilities (/v1/systemone), not text; repeatable",
     },
+    "--bench-shard": {
+        "metavar": "I/N",
+        "help": "only the I-th of N parts of the planned rows; `benchkit merge` puts the parts together",
+    },
     "--bench-only": {
         "metavar": "OUTCOMES",
         "help": "only rows that the last run ended with: missed, error, or outcome names, with commas",

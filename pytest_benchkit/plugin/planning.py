@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.plugin.collection import TaskItem
@@ -25,7 +26,7 @@ def job_of_item(item: pytest.Item) -> Job | None:
 
 def publish_plan(bench: BenchSession, items: list[pytest.Item]) -> None:
     """Hands the plan to the run's ``run.json``, or from a worker to its controller through a file."""
-    plan = make_plan(items)
+    plan = make_plan(items, bench.whole)
     if bench.store is not None:
         adopt_plan(bench, plan)
     elif bench.run_dir is not None:
@@ -34,8 +35,9 @@ def publish_plan(bench: BenchSession, items: list[pytest.Item]) -> None:
             write_atomic(path, json.dumps(plan).encode())
 
 
-def make_plan(items: list[pytest.Item]) -> dict[str, Any]:
-    """``keys``: the record key of each item in order, null for other tests; ``cells``: counts per cell."""
+def make_plan(items: list[pytest.Item], whole: dict[str, Any] | None = None) -> dict[str, Any]:
+    """``keys``: the record key of each item in order, null for other tests; ``cells``: counts per cell.
+    ``whole`` is the plan of which these items are a part."""
     keys: list[str | None] = []
     cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
     seen: set[str] = set()
@@ -61,6 +63,12 @@ def make_plan(items: list[pytest.Item]) -> dict[str, Any]:
             }
         entry["planned"] += 1
         entry["repeats"] = max(entry["repeats"], cell.repeat + 1)
+    if whole is not None:
+        axes_of = itemgetter("suite", "model", "harness", "perturbation")
+        chosen = {axes_of(cell): cell["selection"] for cell in whole["cells"]}
+        for axes, entry in cells.items():
+            entry["selection"] = chosen[axes]
+        return {"keys": keys, "cells": list(cells.values()), "whole": whole}
     for entry in cells.values():
         asked_for = entry["selection"].get("n", entry["rows"]) * entry["repeats"]
         if entry["planned"] < asked_for:  # -k, node ids, --lf, --bench-only chose among them
@@ -89,6 +97,9 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
     digest = hashlib.sha256("\n".join(keys).encode()).hexdigest()
     tasks = sum(cell["planned"] for cell in cells)
     store.info["plan"] = {"tasks": tasks, "requests": tasks, "sha256": digest, "cells": cells}
+    if bench.options.shard is not None and "whole" in plan:
+        store.info["plan"]["whole"] = plan["whole"]
+        store.info["shard"] = dict(zip(("index", "count"), bench.options.shard, strict=True))
     store.write_info()
     models, suites = len(bench.prepared), len({cell["suite"] for cell in plan["cells"]})
     if keys:

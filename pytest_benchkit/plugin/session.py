@@ -92,6 +92,8 @@ class BenchSession:
         self._suites: dict[tuple[type[Suite], str | None], Suite] = {}
         self._cells: dict[tuple[Suite, str, str, int, str | None], Cell] = {}
         self.plan_keys: list[str | None] = []
+        self.whole: dict[str, Any] | None = None
+        """The plan of which this session runs a part (``--bench-shard``)."""
         self.said: list[str] = []
         self.notes: list[str] = []
         """Lines for after collection: during it pytest captures whatever is printed."""
@@ -145,6 +147,7 @@ class BenchSession:
             "only": sorted(self.options.only or ()),
             **({"perturbations": list(self.options.perturbations)} if self.options.perturbations else {}),
             **({"repeats": self.options.repeats} if self.options.repeats > 1 else {}),
+            **({"shard": list(self.options.shard)} if self.options.shard else {}),
         }
 
     # ------------------------------------------------------------------ names

@@ -51,6 +51,8 @@ def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str
     words = {"finished": "some rows ended in errors", "refused": "some rows were not asked"}.get(
         reason, reason
     )
+    if info.get("merged_from") and not_asked:
+        words = "a part is missing"
     done = planned - not_asked - errors
     if reason == "decided":
         told = f"STOPPED EARLY: {done} of {planned} rows settled the gates"

@@ -156,6 +156,9 @@ def _of_selection(entries: Sequence[Entry]) -> Iterator[Note]:
 
 
 def _of_models(info: Mapping[str, Any]) -> Iterator[Note]:
+    if shard := info.get("shard"):
+        part = f"part {shard['index']} of {shard['count']}"
+        yield note("shard", f"{part} of the planned rows: put the parts together with benchkit merge")
     if run := info.get("replay_of"):
         yield note("replayed", f"scored again from the stored replies of {run}; nothing was asked")
     for model in info.get("models", []):
