@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list_suites", "show the installed suites"),
     "datasets": ("datasets", "show, install or verify data sets"),
     "compare": ("compare", "hold two runs, or two models of one, against each other"),
+    "doctor": ("doctor", "look at servers, data, isolation and this machine before a run"),
     "gate": ("gate", "check thresholds, explain them, cut them from runs"),
     "merge": ("merge", "put the parts of a sharded run together"),
     "models": ("models", "install embedded models"),

@@ -23,7 +23,7 @@ from pytest_benchkit.models.limits import SharedHold, Slots
 from pytest_benchkit.settings import SAMPLING
 
 if TYPE_CHECKING:
-    from pytest_benchkit.models.base import Model
+    from pytest_benchkit.models.base import ChatRequest, Model
     from pytest_benchkit.models.local import LocalServer
     from pytest_benchkit.models.profiles import ModelSpec
     from pytest_benchkit.suite import Suite
@@ -276,12 +276,22 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
     It also finds out which request fields the server refuses, before sixteen tasks find out at once. Its
     failure is treated as the first task's would be.
     """
-    from pytest_benchkit.models.base import ChatRequest
     from pytest_benchkit.models.limits import Ticket
 
     started = time.monotonic()
+    exchange = await lane.model.ask(warm_up_request(lane), Ticket(lane.slots, taken=False))
+    prepared.load_s = round(time.monotonic() - started, 3)
+    prepared.dropped = sorted(getattr(lane.model, "dropped", ()))
+    lane.note_exchange(exchange)
+    prepared.stopped = lane.stopped
+
+
+def warm_up_request(lane: Lane) -> ChatRequest:
+    """A request of at most 8 tokens with every field that the tasks will send."""
+    from pytest_benchkit.models.base import ChatRequest
+
     settings = lane.settings
-    request = ChatRequest(
+    return ChatRequest(
         [{"role": "user", "content": "Say OK."}],
         max_tokens=8,
         seed=settings.seed,
@@ -290,11 +300,6 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
         samples=("OK", "OK"),
         decision=Decision("Water is wet.", "Is this true?", YES_NO, "yes"),
     )
-    exchange = await lane.model.ask(request, Ticket(lane.slots, taken=False))
-    prepared.load_s = round(time.monotonic() - started, 3)
-    prepared.dropped = sorted(getattr(lane.model, "dropped", ()))
-    lane.note_exchange(exchange)
-    prepared.stopped = lane.stopped
 
 
 def missing_modules(suites: Iterable[Suite]) -> list[str]:
