@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pytest_benchkit.suite import Suite
 
 HARNESS = "direct"
-OTHER_VARIABLES = frozenset({"BENCHKIT_API_KEY", "BENCHKIT_CACHE", "BENCHKIT_MODEL", "BENCHKIT_UVLOOP"})
+OTHER_VARIABLES = frozenset(
+    f"BENCHKIT_{name}" for name in ("API_KEY", "CACHE", "MODEL", "SANDBOX_IMAGE", "UVLOOP")
+)
 ONLY_RUNS = 5
 """Newest runs in which ``--bench-only`` looks for a row's last outcome."""
 

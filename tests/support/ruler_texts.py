@@ -50,10 +50,10 @@ def essay() -> str:
     return "  \n".join(sentences * 3)
 
 
-def squad() -> list[dict[str, Any]]:
-    texts = paragraphs(60, "Report")
+def squad(count: int = 60) -> list[dict[str, Any]]:
+    texts = paragraphs(count, "Report")
     made = []
-    for start in range(0, 60, 6):
+    for start in range(0, count, 6):
         given = [
             {
                 "text": text,
@@ -70,8 +70,8 @@ def squad() -> list[dict[str, Any]]:
     return made
 
 
-def hotpotqa() -> list[dict[str, Any]]:
-    texts = paragraphs(200, "Letter")
+def hotpotqa(rows: int = 20) -> list[dict[str, Any]]:
+    texts = paragraphs(10 * rows, "Letter")
     return [
         {
             "id": f"{row:04d}",
@@ -80,7 +80,7 @@ def hotpotqa() -> list[dict[str, Any]]:
             "paragraphs": texts[10 * row : 10 * row + 10],
             "supporting": [3, 7],
         }
-        for row in range(20)
+        for row in range(rows)
     ]
 
 

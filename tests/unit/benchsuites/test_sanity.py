@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from benchsuites.bench_sanity import PARTS, Sanity
@@ -10,7 +12,7 @@ from pytest_benchkit.reply import Reply
 from pytest_benchkit.sandbox import probe
 from pytest_benchkit.task import Task
 
-ROWS = {
+ROWS: dict[str, dict[str, Any]] = {
     "gsm8k": {"question": "6 times 3?", "answer": "18"},
     "arc": {"question": "Which?", "options": ["x", "y"], "answer": "B"},
     "piqa": {"question": "How?", "options": ["x", "y"], "answer": "A"},

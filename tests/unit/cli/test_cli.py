@@ -188,6 +188,16 @@ def test_known_names_are_data_sets_suites_and_variants() -> None:
     assert known["gsm8k"] is catalog.GSM8K
 
 
+def test_suites_made_of_several_data_sets_stand_for_all_of_them() -> None:
+    several = datasets.made_of_several()
+    assert catalog.GSM8K in several["sanity"]
+    assert several["ruler"] == several["ruler-full"]
+    assert several["ruler"][-1] is catalog.RULER_WORDS
+    chosen, bad = datasets._chosen(["ruler", "gsm8k"], datasets.known_datasets())
+    assert (chosen, bad) == ([*several["ruler"], catalog.GSM8K], 0)
+    assert datasets._chosen(["gsm8k", "nothing"], datasets.known_datasets()) == ([catalog.GSM8K], 1)
+
+
 def test_unknown_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "models", "install", "nope")
     assert code == 2

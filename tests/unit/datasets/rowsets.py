@@ -182,5 +182,14 @@ def hub_rows(name: str) -> list[dict[str, Any]]:
         "gpqa": gpqa(),
         "xstest": xstest(),
         "ifeval": ifeval(),
+        "ruler/hotpotqa": [
+            {
+                "_id": "5a8b",
+                "question": "Which of the two is older?",
+                "answer": "yes",
+                "supporting_facts": [["B", 0]],
+                "context": [["A", ["One."]], ["B", ["Two.", " Three."]]],
+            }
+        ],
     }
     return made[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ def test_hub_route_installs(name: str, hub: HubServer, cache: Path, tmp_path: Pa
             writer = csv.DictWriter(out, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
+    elif made.suffix == ".json":
+        made.write_text(json.dumps(rows), encoding="utf-8")
     elif made.suffix == ".jsonl":
         rowsets.jsonl(made, rows)
     else:

@@ -305,3 +305,26 @@ def test_thinking_and_penalty_go_by_flavour() -> None:
 )
 def test_loopback(host: str, near: bool) -> None:
     assert is_loopback(host) is near
+
+
+@pytest.mark.parametrize(
+    ("bound", "wanted", "sent"), [(3900, 128, 128), (3900, 500, 196), (4080, 128, 16), (4081, 128, None)]
+)
+def test_a_bound_on_the_prompt_is_believed_without_counting(
+    bound: int, wanted: int, sent: int | None
+) -> None:
+    transport = FakeTransport(ok)
+    subject = model(transport)
+    subject._facts.window = 4096
+    request = replace(
+        REQUEST,
+        messages=[{"role": "user", "content": "word " * 3000}],
+        max_tokens=wanted,
+        prompt_tokens=bound,
+    )
+    exchange = ask(subject, request)
+    if sent is None:
+        assert exchange.failure is not None
+        assert (exchange.failure.kind, exchange.failure.need_tokens) == ("context_too_small", bound + 16)
+    else:
+        assert exchange.max_tokens == transport.bodies[0]["max_tokens"] == sent

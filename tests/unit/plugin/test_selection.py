@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_benchkit.errors import UsageProblem
-from pytest_benchkit.plugin.selection import NameFilter, Slice, parse_slice
+from pytest_benchkit.plugin.selection import NameFilter, Slice, parse_slice, rows_of
+from pytest_benchkit.task import TaskIndex
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,14 @@ def test_slices(text: str, slice_: Slice) -> None:
 def test_bad_slices(text: str) -> None:
     with pytest.raises(UsageProblem, match="write KEY"):
         parse_slice(text)
+
+
+def test_rows_that_are_in_order_by_design_stay_so() -> None:
+    ids = [f"{place:03d}" for place in range(40)]
+    index = TaskIndex(ids, [None] * 40, [None] * 40, "", planned=True)
+    assert rows_of(Slice("s", "sample", 7), index, "s") == list(range(7))
+    assert rows_of(None, index, "s") == list(range(40))
+    assert rows_of(None, replace(index, planned=False), "s") != list(range(40))
 
 
 FIXED = ["gsm8k", "bench_gsm8k.py", "bench", "benchsuites"]

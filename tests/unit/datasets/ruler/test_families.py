@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_benchkit.datasets.ruler.cells import ESSAYS, FAMILIES, LENGTHS, SQUAD, WORDS, Cell
+from pytest_benchkit.datasets.ruler.corpora import Corpora
 from pytest_benchkit.datasets.ruler.lists import SHAPES, ZETA_2
 from pytest_benchkit.datasets.ruler.source import Ruler
 from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.sizing import PlainSizer
+from tests.support import ruler_texts
 from tests.support.ruler_texts import corpora, spelt
 
 if TYPE_CHECKING:
@@ -79,6 +81,23 @@ def test_distractors_are_of_the_target_s_kind_and_differ() -> None:
         assert all(re.fullmatch(form, value) for _, value in found)
 
 
+def test_no_key_is_part_of_another_key() -> None:
+    texts = ruler_texts.texts()
+    nouns = spelt(40, 3)
+    texts[WORDS][0]["words"] = [*nouns, *(f"{noun}x" for noun in nouns)]
+    texts[WORDS][1]["words"] = ["red", "blue", "green", "grey", "white"]
+    parts = {name: ruler_texts.made(name, rows, here=True) for name, rows in texts.items()}
+    few = Ruler("ruler", 3, Corpora(parts, ruler_texts.made("e", [], here=False)))
+    asked_for_short = 0
+    for sample in range(3):
+        task = few.fit(row("niah_multikey_2", sample=sample), Tokenizer())
+        keys = re.findall(r"number of ([\w-]+) is", task["prompt"])
+        (key,) = re.findall(r"registered for ([\w-]+) in", task["prompt"])
+        asked_for_short += not key.endswith("x")
+        assert [other for other in keys if key in other] == [key]
+    assert asked_for_short
+
+
 def test_essay_needles_lie_on_forty_depths_without_repeat() -> None:
     task = made("niah_multiquery", "16k")
     assert len(set(task["depths"])) == 4
@@ -126,11 +145,14 @@ def test_common_words_are_counted_and_part_of_no_other(length: str, ratio: float
 
 def test_long_lists_go_on_with_upstream_s_words_or_with_pairs() -> None:
     plain = made("cwe", "128k", ratio=8.0)
-    assert any("-" in word for word in re.findall(r"\d+\. ([\w-]+)", plain["prompt"]))
+    pairs = {word for word in re.findall(r"\d+\. ([\w-]+)", plain["prompt"]) if "-" in word}
+    assert len(pairs) > 3000
+    assert not [word for word in pairs if any(gold in word for gold in plain["golds"])]
     english = tuple("q" + word for word in spelt(9000, 4))
     other = Ruler("ruler", 3, corpora(english=english)).fit(row("cwe", "128k"), Tokenizer(8.0))
     words = set(re.findall(r"\d+\. ([\w-]+)", other["prompt"]))
     assert len(words & set(english)) > 8000
+    assert not [word for word in words for gold in other["golds"] if gold in word and gold != word]
     assert other["golds"] == plain["golds"]
 
 
@@ -168,9 +190,6 @@ def test_related_documents_come_before_random_ones_and_supporting_ones_before_al
 
 
 def test_question_whose_documents_do_not_fit_gives_way_to_the_next() -> None:
-    from pytest_benchkit.datasets.ruler.corpora import Corpora
-    from tests.support import ruler_texts
-
     texts = ruler_texts.texts()
     rows = texts["ruler/hotpotqa"]
     rows[0]["paragraphs"][3] = "long " * 20_000
