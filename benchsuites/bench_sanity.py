@@ -1,8 +1,8 @@
 """Sanity: twenty-five rows of five suites, a smoke test that takes a minute.
 
 Rows of humaneval, gsm8k, ifeval, arc and piqa, asked and scored exactly as their own suites do it, at their
-version; the order is round-robin. Not part of an overall score and comparable with nothing. A part that cannot
-run here (no sandbox for programs, no libraries for IFEval's checks) skips its five rows only.
+version; the order is round-robin. Not part of an overall score and comparable with nothing. A part that
+cannot run here (no sandbox for programs, no libraries for IFEval's checks) skips its five rows only.
 """
 
 from __future__ import annotations

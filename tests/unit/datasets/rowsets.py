@@ -182,6 +182,37 @@ def hub_rows(name: str) -> list[dict[str, Any]]:
         "gpqa": gpqa(),
         "xstest": xstest(),
         "ifeval": ifeval(),
+        "humaneval": [
+            {
+                "task_id": "HumanEval/7",
+                "prompt": "def one():\n",
+                "canonical_solution": "    return 1\n",
+                "entry_point": "one",
+                "test": "def check(candidate):\n    assert candidate() == 1\n",
+            }
+        ],
+        "humaneval-plus-tr": [
+            {
+                "task_id": "HumanEval/7",
+                "prompt": "def bir():\n",
+                "canonical_solution": "    return 1\n",
+                "entry_point": "bir",
+                "base_input": [[]],
+                "plus_input": [[]],
+                "atol": 0,
+            }
+        ],
+        "mbpp": [
+            {
+                "task_id": number,
+                "text": "Write one.",
+                "code": "def one(): return 1",
+                "test_list": ["assert one() == 1", "assert set([one()]) == {1}"],
+                "test_setup_code": "",
+                "challenge_test_list": [],
+            }
+            for number in (11, 510)
+        ],
         "ruler/hotpotqa": [
             {
                 "_id": "5a8b",
