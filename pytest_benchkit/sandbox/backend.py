@@ -47,6 +47,3 @@ class Backend(Protocol):
 
     def facts(self) -> dict[str, str | None]:
         """Versions for ``run.json``."""
-
-    def close(self) -> None:
-        """Gives back what the backend holds open."""

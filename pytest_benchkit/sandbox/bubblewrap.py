@@ -7,26 +7,27 @@ and no limit on processes would count for it. Run by anyone else, that user stan
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_benchkit.sandbox import seccomp
 from pytest_benchkit.sandbox.backend import Command
 from pytest_benchkit.sandbox.interpreter import BOX, INSIDE, PACKAGES, VARIABLES, interpreter, start_of
-
-if TYPE_CHECKING:
-    from pytest_benchkit.sandbox.limits import Limits
+from pytest_benchkit.sandbox.limits import Limits
 
 SCRATCH = VARIABLES["HOME"]
 NOBODY = 65534
+FIRST_USER, USERS = 100_000, 50_000
+"""Users inside, for each sandbox that root starts another one: the kernel counts processes by user."""
 NOBODY_OUTSIDE = 0x70000000
-"""Behind all user ids that systemd hands out (its containers end at 0x6FFFFFFF)."""
+"""The first of them outside: behind all that systemd hands out (its containers end at 0x6FFFFFFF)."""
 SYSTEM = ("/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin", "/nix/store")
 REMEDY = "apt-get install bubblewrap"
+KEPT = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL")
 NAMESPACES = ("pid", "net", "ipc", "uts", "cgroup-try")
 
 
@@ -39,6 +40,7 @@ class Bubblewrap:
     def __init__(self, program: str | None = None) -> None:
         self._program = program or shutil.which("bwrap")
         self._users: int | None = None
+        self._started = itertools.count()
 
     @cached_property
     def version(self) -> str:
@@ -66,37 +68,41 @@ class Bubblewrap:
         return None
 
     def _try_out(self) -> subprocess.CompletedProcess[bytes]:
-        filters = self._filter()
+        command = self._command(Limits(), start_of("worker", function="check"))
         try:
             return subprocess.run(
-                [*self._options(filters, 1 << 20), *_check()],
+                command.argv,
                 capture_output=True,
-                pass_fds=(*self._kept(), *filters),
+                pass_fds=command.inherited,
                 env={},
                 timeout=20,
                 check=False,
             )
         finally:
-            for descriptor in filters:
+            for descriptor in command.once:
                 os.close(descriptor)
 
     def command(self, script: str, limits: Limits, *words: str) -> Command:
-        filters = self._filter()
-        start = [interpreter().executable, *start_of(script, *words)]
-        return Command([*self._options(filters, limits.scratch), *start], self._kept(), filters)
+        return self._command(limits, start_of(script, *words))
+
+    def _command(self, limits: Limits, python: list[str]) -> Command:
+        user = str(FIRST_USER + next(self._started) % USERS)
+        lines = seccomp.program()
+        filters = () if lines is None else (_readable(lines),)
+        options = self.options(filters, limits.scratch)
+        # on the command line they could be read inside, with the paths of this machine
+        arguments = _readable(b"".join(os.fsencode(option) + b"\0" for option in options))
+        argv = [self._program or "bwrap", "--args", str(arguments), interpreter().executable, *python, user]
+        return Command(argv, self._kept(), (*filters, arguments))
 
     def facts(self) -> dict[str, str | None]:
         return {"name": self.name, "version": self.version, "numpy": interpreter().numpy_version}
 
-    def close(self) -> None:
-        if self._users is not None:
-            os.close(self._users)
-            self._users = None
-
     # ------------------------------------------------------------------ the command line
 
-    def _options(self, filters: tuple[int, ...], scratch: int) -> list[str]:
-        options = [self._program or "bwrap", *self._identity()]
+    def options(self, filters: tuple[int, ...], scratch: int) -> list[str]:
+        """What ``bwrap`` is told; the system-call filter is read from descriptors."""
+        options = self._identity()
         options += [f"--unshare-{name}" for name in NAMESPACES]
         options += ["--die-with-parent", "--new-session", "--clearenv"]
         for name, value in VARIABLES.items():
@@ -111,19 +117,19 @@ class Bubblewrap:
         return options
 
     def _identity(self) -> list[str]:
-        """Who the program is: nobody, with no capability but, until the script settles, those to become
-        nobody."""
+        """Who the program is: nobody, without a capability. Started by root, only what starts programs is
+        not yet nobody, and can become so, and end them."""
         dropped = ["--cap-drop", "ALL"]
         if self._users is None:
             return ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY), *dropped]
-        become = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        return ["--userns", str(self._users), *dropped, *become]
+        kept = [word for name in KEPT for word in ("--cap-add", name)]
+        return ["--userns", str(self._users), *dropped, *kept]
 
     def _kept(self) -> tuple[int, ...]:
         return () if self._users is None else (self._users,)
 
     def _own_users(self) -> None:
-        """Opens a user namespace in which root is root and nobody is :data:`NOBODY_OUTSIDE`."""
+        """Opens a user namespace in which root is root and all others are nobody outside."""
         if self._users is not None:
             return
         holder = subprocess.Popen(
@@ -134,21 +140,11 @@ class Bubblewrap:
                 raise OSError("no user namespace can be made")
             entry = Path(f"/proc/{holder.pid}")
             for kind in ("uid_map", "gid_map"):
-                (entry / kind).write_text(f"0 0 1\n{NOBODY} {NOBODY_OUTSIDE} 1\n")
+                (entry / kind).write_text(f"0 0 1\n{FIRST_USER} {NOBODY_OUTSIDE} {USERS}\n")
             self._users = os.open(entry / "ns" / "user", os.O_RDONLY | os.O_CLOEXEC)
         finally:
             holder.kill()
             holder.communicate()
-
-    def _filter(self) -> tuple[int, ...]:
-        """A descriptor that the system-call filter can be read from, where this machine has one."""
-        lines = seccomp.program()
-        if lines is None:
-            return ()
-        read, write = os.pipe()
-        os.write(write, lines)
-        os.close(write)
-        return (read,)
 
     @cached_property
     def _shown(self) -> list[str]:
@@ -180,5 +176,9 @@ class Bubblewrap:
         return options
 
 
-def _check() -> list[str]:
-    return [interpreter().executable, *start_of("worker", function="check")]
+def _readable(data: bytes) -> int:
+    """A descriptor to read these bytes from; they fit into a pipe."""
+    read, write = os.pipe()
+    os.write(write, data)
+    os.close(write)
+    return read

@@ -71,9 +71,6 @@ class Container:
             "numpy": None,
         }
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
     def _run(self, limits: Limits, words: Sequence[str], name: str | None = None) -> list[str]:
         options = ["run", "--rm", "--interactive", "--pull", "never", "--log-driver", "none"]
         options += ["--network", "none", "--read-only", "--ipc", "private", "--user", NOBODY]

@@ -6,15 +6,15 @@ on without looking into them. It knows who went silent first, what was used, and
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.errors import SandboxError
 from pytest_benchkit.sandbox.inside import plain
-from pytest_benchkit.sandbox.process import NONCE, SECONDS, BadFrame, Process, Wire, WireClosed
+from pytest_benchkit.sandbox.process import BadFrame, Wire, WireClosed
+from pytest_benchkit.sandbox.worker import NONCE, SECONDS, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from pytest_benchkit.sandbox.pool import Pool
 
 JUDGE_S = 120.0
-"""Seconds of wall time that a judge may think between two calls; its own CPU limit is below it."""
+"""Seconds of wall time that a judge may think between two calls."""
+JUDGE_LIMITS = {"CPU": 20, "AS": 4 << 30, "CORE": 0}
+"""Of judging one program: a value may be built to be slow to compare."""
 MOST_FROM_JUDGE = (64 << 20) + 1024
 MOST_FROM_WORKER = plain.MOST_BYTES + 1024
-EXIT_S = 1.0
-TIME_STATUSES = frozenset({128 + 24})
-"""SIGXCPU."""
 MISSES = {
     b"s": "syntax",
     b"a": "name_missing",
@@ -61,30 +60,30 @@ class Miss(Exception):
 class Conversation:
     """An attempt in progress."""
 
-    def __init__(self, pool: Pool, worker: Process, limits: Limits) -> None:
+    def __init__(self, pool: Pool, worker: Worker, limits: Limits) -> None:
         self._pool = pool
         self._worker = worker
         self._limits = limits
         self._started = time.monotonic()
         self._before = worker.cpu_s() or 0.0
-        self._memory_before = self._killed_for_memory()
+        self._memory_before = worker.killed_for_memory()
         self._answers = 0
+        self._notes: dict[str, Any] = {}
 
     def run(self, source: str, entry: str | None, trial: tuple[str, str | None, Any]) -> Ended:
         """Loads the program, then lets the judge ask. Raises :class:`SandboxError` for faults of ours."""
-        notes: dict[str, Any] = {}
         try:
             load = plain.encode((source, entry, self._limits.resources()), MOST_FROM_JUDGE)
             kind, _, data = self._ask(b"L" + load, None)
             if kind != b"o":
                 raise Miss(MISSES.get(kind, "bad_exit"), _word(data) if kind == b"x" else "")
             with self._pool.judge() as judge:
-                category, detail, notes = self._judged(judge, trial)
+                category, detail = self._judged(judge, trial)
             if category == "passed" and self._worker.wire.wait(0):
                 raise Miss("bad_exit", "forged answer")
-            ended = Ended(category, detail, notes)
+            ended = Ended(category, detail, self._notes)
         except Miss as miss:
-            ended = Ended(miss.category, miss.detail)
+            ended = Ended(miss.category, miss.detail, self._notes)
         if self._pool.closed:
             raise SandboxError("the sandbox was closed while a program ran")
         cpu_s = self._worker.cpu_s()
@@ -92,18 +91,21 @@ class Conversation:
         ended.wall_s = round(time.monotonic() - self._started, 4)
         return ended
 
-    def _judged(self, judge: Wire, trial: tuple[str, str | None, Any]) -> tuple[str, str, dict[str, Any]]:
-        """Carries frames until the verdict: (category, detail, notes)."""
+    def _judged(self, judge: Wire, trial: tuple[str, str | None, Any]) -> tuple[str, str]:
+        """Carries frames until the verdict: (category, detail)."""
         source, entry, data = trial
-        limits = {"CPU": 60, "AS": 4 << 30, "CORE": 0}
-        self._tell(judge, b"J" + plain.encode((source, entry, data, limits), MOST_FROM_JUDGE))
+        self._tell(judge, b"J" + plain.encode((source, entry, data, JUDGE_LIMITS), MOST_FROM_JUDGE))
         while True:
             body = self._hear(judge)
             if body[:1] == b"V":
-                passed, category, detail, notes = plain.decode(body[1:])
+                passed, category, detail = plain.decode(body[1:])
                 if category == "fault":
                     raise SandboxError(f"a trial is broken: {detail}")
-                return ("passed" if passed else category), _word(detail.encode()), notes
+                return ("passed" if passed else category), _word(detail.encode("utf-8", "replace"))
+            if body[:1] == b"N":
+                name, value = plain.decode(body[1:])
+                self._notes[name] = value
+                continue
             (seconds,) = SECONDS.unpack_from(body, 1)
             kind, took, value = self._ask(body[1 + SECONDS.size :], seconds or None)
             self._answers += 1
@@ -144,7 +146,7 @@ class Conversation:
         there is none in time, or one that nobody asked for."""
         wire = self._worker.wire
         if wire.wait(0):
-            self._raise_for_silence(forged=True)
+            raise Miss("bad_exit", "forged answer") if wire.peek() else self._end_of_worker()
         nonce = secrets.token_bytes(NONCE)
         before, started = (self._worker.cpu_s() or 0.0) if seconds is not None else 0.0, time.monotonic()
 
@@ -159,7 +161,7 @@ class Conversation:
         except BadFrame:
             raise Miss("bad_exit", "forged answer") from None
         except WireClosed:
-            self._raise_for_silence(forged=False)
+            raise self._end_of_worker() from None
         check()
         if body[:NONCE] != nonce or len(body) < NONCE + SECONDS.size + 1:
             raise Miss("bad_exit", "forged answer")
@@ -167,15 +169,13 @@ class Conversation:
         kind = body[kind_at : kind_at + 1]
         return kind, body[NONCE:kind_at], body[kind_at + 1 :]
 
-    def _raise_for_silence(self, *, forged: bool) -> NoReturn:
-        """The wire was closed, or something stood on it that was not asked for."""
-        status = self._worker.status(0.0 if forged else EXIT_S)
-        if self._killed_for_memory() > self._memory_before:
-            raise Miss("memory")
-        if status in TIME_STATUSES:
-            raise Miss("time")
+    def _end_of_worker(self) -> Miss:
+        """Why the wire to the worker was closed."""
         self._check_time()
-        raise Miss("bad_exit", "forged answer" if forged and status is None else "")
+        self._worker.end()
+        if self._worker.killed_for_memory() > self._memory_before:
+            return Miss("memory")
+        return Miss("time" if self._worker.ran_out_of_time else "bad_exit")
 
     def _check_time(self) -> None:
         """Raises :class:`Miss` once the program has used up its time."""
@@ -192,14 +192,6 @@ class Conversation:
             raise Miss("time")
         if time.monotonic() - started >= self._limits.wall_of(seconds):
             raise Miss("time")
-
-    def _killed_for_memory(self) -> int:
-        group = self._worker.group
-        if group is None:
-            return 0
-        with contextlib.suppress(OSError):
-            return group.killed_for_memory()
-        return 0
 
 
 def _word(data: bytes) -> str:

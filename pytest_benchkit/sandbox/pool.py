@@ -15,18 +15,17 @@ from pytest_benchkit.errors import SandboxError
 from pytest_benchkit.sandbox import cgroups
 from pytest_benchkit.sandbox.interpreter import compile_inside
 from pytest_benchkit.sandbox.limits import Limits
-from pytest_benchkit.sandbox.process import LENGTH, NONCE, READY_S, SECONDS, Process, Wire
+from pytest_benchkit.sandbox.process import READY_S, Process, Wire
+from pytest_benchkit.sandbox.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_benchkit.sandbox.backend import Backend
 
-GREETING = LENGTH.size + NONCE + SECONDS.size + 1
-"""Bytes of a worker's first frame."""
+SPARE = 1
+"""Sandboxes above the number of programs, ready for when a program leaves its own unfit for the next."""
 EMPTY_S = 5.0
-JUDGE = Limits(cpu_s=60.0, memory=4 << 30)
-"""Limits of judging one program: a value may be built to be slow to compare."""
 
 
 class Pool:
@@ -61,34 +60,56 @@ class Pool:
     # ------------------------------------------------------------------ taking part
 
     @contextlib.contextmanager
-    def worker(self, limits: Limits, *, alone: bool = False) -> Iterator[Process]:
+    def worker(self, limits: Limits, *, alone: bool = False) -> Iterator[Worker]:
         """A fresh worker, ready, when it is its turn; afterwards it and all it started are gone. ``alone``:
         nothing else of this pool runs meanwhile. Raises :class:`SandboxError`."""
-        with self._place(alone):
-            process = self._take()
+        with self._place(alone), self._sandbox() as sandbox:
+            worker = Worker(sandbox, forks=self.backend.shares_sockets)
             group = None
             try:
-                process.ready(GREETING)
-                if process.pid is not None and self._free:
+                worker.ready()
+                if worker.pid is not None and self._free:
                     group = self._free.popleft()
-                    group.enter(process.pid, limits)
-                    process.group = group
-                yield process
+                    group.enter(worker.pid, limits)
+                    worker.group = group
+                yield worker
             except OSError as error:
                 raise SandboxError(f"the sandbox does not work: {error}") from error
             finally:
-                process.stop()
-                with self._changed:
-                    self._running.discard(process)
+                worker.end()
+                if worker.clean:
+                    self._give_back(sandbox)
                 if group is not None:
                     _wait_until_empty(group)
                     self._free.append(group)
 
     @contextlib.contextmanager
+    def _sandbox(self) -> Iterator[Process]:
+        """A sandbox to run one program in; stopped afterwards unless it was given back."""
+        sandbox = self._take()
+        try:
+            yield sandbox
+        except SandboxError as error:
+            raise self._closed() if self.closed else error from None
+        finally:
+            with self._changed:
+                unfit = sandbox in self._running
+                self._running.discard(sandbox)
+                self._changed.notify_all()
+            if unfit:
+                sandbox.stop()
+
+    def _give_back(self, sandbox: Process) -> None:
+        with self._changed:
+            if not self.closed:
+                self._running.discard(sandbox)
+                self._warm.appendleft(sandbox)
+
+    @contextlib.contextmanager
     def judge(self) -> Iterator[Wire]:
         """A wire to a judge for one trial. Raises :class:`SandboxError`."""
         if not self.backend.shares_sockets:
-            process = Process(self.backend, "judge", JUDGE, "one")
+            process = Process(self.backend, "judge", self._limits, "one")
             try:
                 yield process.wire
             finally:
@@ -106,22 +127,21 @@ class Pool:
     def _hand_over(self, end: socket.socket) -> None:
         """Gives one end of a socket pair to the judge, which forks for it."""
         with self._changed:
-            while self._judge is None and not self.closed:
-                self._changed.wait()
-            judge = self._judge
-            if judge is None:
-                raise self._closed()
-            if isinstance(judge, SandboxError):
-                self._judge = None  # the next trial may have more luck
+            while True:
+                while self._judge is None and not self.closed:
+                    self._changed.wait()
+                judge = self._judge
+                if self.closed or judge is None:
+                    raise self._closed()
+                if isinstance(judge, Process):
+                    with contextlib.suppress(OSError):
+                        judge.hand_over(end)
+                        return
+                    judge.stop()
+                self._judge = None  # another is started
                 self._changed.notify_all()
-                raise judge
-            try:
-                socket.send_fds(judge.wire.socket, [b"t"], [end.fileno()])
-            except OSError:
-                self._judge = None
-                self._changed.notify_all()
-                raise SandboxError(f"the judge is gone: {judge.complaint()}") from None
-            end.close()
+                if isinstance(judge, SandboxError):
+                    raise judge
 
     @contextlib.contextmanager
     def _place(self, alone: bool) -> Iterator[None]:
@@ -150,17 +170,21 @@ class Pool:
         return not self._places if alone else not self._alone_waiting and self._places < self.size
 
     def _take(self) -> Process:
-        with self._changed:
-            while not self._warm and not self.closed:
-                self._changed.wait()
-            if self.closed:
-                raise self._closed()
-            process = self._warm.popleft()
-            self._changed.notify_all()
-            if isinstance(process, SandboxError):
-                raise process
-            self._running.add(process)
-            return process
+        """The next sandbox in which a program can run. Raises what kept it from starting."""
+        while True:
+            with self._changed:
+                while not self._warm and not self.closed:
+                    self._changed.wait()
+                if self.closed:
+                    raise self._closed()
+                process = self._warm.popleft()
+                self._changed.notify_all()
+                if isinstance(process, SandboxError):
+                    raise process
+                if process.popen.poll() is None:
+                    self._running.add(process)
+                    return process
+            process.stop()  # it died while it waited
 
     def _closed(self) -> SandboxError:
         return SandboxError("the sandbox was closed")
@@ -168,17 +192,15 @@ class Pool:
     # ------------------------------------------------------------------ the thread that starts processes
 
     def _keep(self) -> None:
-        shares = self.backend.shares_sockets
         while True:
             with self._changed:
-                while not self.closed and len(self._warm) >= self.size and (self._judge or not shares):
+                while not self.closed and (wanted := self._wanted()) is None:
                     self._changed.wait()
                 if self.closed:
                     return
-                judge = shares and self._judge is None
-            made = self._made("judge", JUDGE, "all") if judge else self._made("worker", self._limits)
+            made = self._made(wanted or "worker")
             with self._changed:
-                if judge:
+                if wanted == "judge":
                     self._judge = made
                 else:
                     self._warm.append(made)
@@ -187,11 +209,18 @@ class Pool:
                     self._stop_all()
                     return
 
-    def _made(self, script: str, limits: Limits, *words: str) -> Process | SandboxError:
+    def _wanted(self) -> str | None:
+        """Which script there is one too few of."""
+        if self.backend.shares_sockets and self._judge is None:
+            return "judge"
+        return "worker" if len(self._warm) + len(self._running) < self.size + SPARE else None
+
+    def _made(self, script: str) -> Process | SandboxError:
+        forks = self.backend.shares_sockets
         try:
-            process = Process(self.backend, script, limits, *words)
-            if words:
-                process.ready(1)
+            process = Process(self.backend, script, self._limits, "all" if forks else "one")
+            if forks:
+                process.greeted()
                 process.wire.socket.setblocking(True)
         except (SandboxError, OSError) as error:
             return error if isinstance(error, SandboxError) else SandboxError(f"no sandbox: {error}")
@@ -224,11 +253,9 @@ class Pool:
 def _wait_until_empty(group: cgroups.Group) -> None:
     """The kernel takes a moment to end what a killed process had started."""
     end = time.monotonic() + EMPTY_S
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            if group.empty:
-                return
-        time.sleep(0.002)
+    with contextlib.suppress(FileNotFoundError):  # the pool was closed
+        while not group.empty and time.monotonic() < end:
+            time.sleep(0.002)
 
 
 _lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""A process inside the sandbox as seen from outside: its wire, what it used, its end."""
+"""A process inside the sandbox as seen from outside: the wire to it, and its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import socket
 import struct
 import subprocess
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.errors import SandboxError
@@ -18,17 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_benchkit.sandbox.backend import Backend
-    from pytest_benchkit.sandbox.cgroups import Group
     from pytest_benchkit.sandbox.limits import Limits
 
 LENGTH = struct.Struct("<I")
-SECONDS = struct.Struct("<d")
-NONCE = 8
+STATUS = struct.Struct("<i")
 READY_S = 30.0
 TICK_S = 0.1
 MOST_COMPLAINT = 4096
-CREDENTIALS = struct.Struct("iii")
-TICKS = os.sysconf("SC_CLK_TCK")
+END_S = 5.0
+"""For what ends a program to say so: it cannot be kept from it but by being stopped."""
 
 
 class WireClosed(Exception):
@@ -74,6 +71,13 @@ class Wire:
         poller.register(self.socket, event)
         return bool(poller.poll(max(0, int(seconds * 1000))))
 
+    def peek(self) -> bytes:
+        """The next byte, which stays where it is; empty at the end of the stream or when there is none."""
+        try:
+            return self.socket.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return b""
+
     def _wait(self, event: int, idle: Callable[[], None]) -> None:
         while not self.wait(TICK_S, event):
             idle()
@@ -103,11 +107,9 @@ class Process:
 
     def __init__(self, backend: Backend, script: str, limits: Limits, *words: str) -> None:
         mine, theirs = socket.socketpair()
-        mine.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.wire = Wire(mine)
         command = backend.command(script, limits, *words)
         self._after = command.after
-        self._shares = backend.shares_sockets
         try:
             self.popen = subprocess.Popen(
                 command.argv,
@@ -125,54 +127,40 @@ class Process:
             theirs.close()
             for descriptor in command.once:
                 os.close(descriptor)
-        self.pid: int | None = None
-        self.group: Group | None = None
-        self._born = ""
-        self._used = 0.0
         self._errors = b""
 
-    def ready(self, greeting: int) -> None:
-        """Waits for the greeting of so many bytes, by whose credentials the process is known. Raises
+    def greeted(self) -> None:
+        """Waits for the byte by which a script says that it can be told of wires. Raises
         :class:`SandboxError` with what was complained about."""
-        heard = b""
-        end = time.monotonic() + READY_S
-        while len(heard) < greeting and self.wire.wait(end - time.monotonic()):
-            part, extra, _, _ = self.wire.socket.recvmsg(
-                greeting - len(heard), socket.CMSG_SPACE(CREDENTIALS.size)
-            )
-            if not part:
-                break
-            heard += part
-            for level, kind, data in extra:
-                if self._shares and (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
-                    self.pid = CREDENTIALS.unpack(data)[0]
-        if len(heard) < greeting:
+        if not self.wire.wait(READY_S) or self.wire.peek() != b"r":
             raise SandboxError(f"the sandbox did not start: {self.complaint()}")
-        self.wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        self._born = _stat(self.pid)[19] if self.pid is not None and _stat(self.pid) else ""
+        self.wire.socket.recv(1)
+
+    def hand_over(self, end: socket.socket) -> None:
+        """Gives a script one end of a socket pair. Raises ``OSError`` when it is gone."""
+        socket.send_fds(self.wire.socket, [b"t"], [end.fileno()])
+
+    def ended(self) -> tuple[bool, int | None]:
+        """Has a worker's script end its program: whether nothing was left behind, and how it ended (a wait
+        status). Neither is known of a script that is gone, or does not answer."""
+        heard = b""
+        end = time.monotonic() + END_S
+        with contextlib.suppress(OSError):
+            self.wire.socket.send(b"k")
+            while len(heard) < 1 + STATUS.size and self.wire.wait(end - time.monotonic()):
+                part = self.wire.socket.recv(1 + STATUS.size - len(heard))
+                if not part:
+                    break
+                heard += part
+        if len(heard) < 1 + STATUS.size:
+            return False, None
+        return heard[:1] == b"c", STATUS.unpack_from(heard, 1)[0]
 
     def complaint(self) -> str:
         """The end of what it wrote to its error stream, after it was stopped."""
         self.stop()
         text = self._errors.decode(errors="replace").strip()
         return text[-MOST_COMPLAINT:] or f"it ended with status {self.popen.returncode}"
-
-    def cpu_s(self) -> float | None:
-        """CPU seconds of it and of all it started so far; ``None`` where that cannot be seen."""
-        if self.group is not None:
-            return self.group.cpu_s()
-        if self.pid is None:
-            return None
-        fields = _stat(self.pid)
-        if fields and fields[19] == self._born:
-            self._used = max(self._used, sum(_cpu_s(pid) for pid in _tree(self.pid)))
-        return self._used
-
-    def status(self, seconds: float) -> int | None:
-        """Its exit status (128 + signal), ``None`` while it runs; waits at most so long."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self.popen.wait(seconds)
-        return None
 
     def kill(self) -> None:
         """Ends it with all that it started; whoever waits for it hears the end. From any thread."""
@@ -192,26 +180,3 @@ class Process:
             self._errors = self.popen.stderr.read(1 << 16) or b""
             self.popen.stderr.close()
         self.wire.close()
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of ``/proc/PID/stat`` behind the name (proc(5) numbers them from 3); empty when it is
-    gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2].split()
-    except OSError:
-        return []
-
-
-def _cpu_s(pid: int) -> float:
-    fields = _stat(pid)
-    return sum(map(int, fields[11:15])) / TICKS if fields else 0.0
-
-
-def _tree(root: int) -> list[int]:
-    """A process and its living descendants."""
-    found = [root]
-    for pid in found:  # grows while it is walked
-        with contextlib.suppress(OSError):
-            found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return found

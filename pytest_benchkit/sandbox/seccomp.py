@@ -42,6 +42,10 @@ REFUSED: dict[str, tuple[int, int]] = {
     "delete_module": (176, 106),
     "quotactl": (179, 60),
     "clock_settime": (227, 112),
+    "shmget": (29, 194),
+    "semget": (64, 190),
+    "msgget": (68, 186),
+    "mq_open": (240, 180),
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
     "kexec_load": (246, 104),
@@ -76,7 +80,13 @@ REFUSED: dict[str, tuple[int, int]] = {
     "pidfd_getfd": (438, 438),
     "mount_setattr": (442, 442),
 }
-SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198), "ioctl": (16, 29)}
+SPECIAL = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "socket": (41, 198),
+    "ioctl": (16, 29),
+    "prlimit64": (302, 261),
+}
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Column of the tables and ``AUDIT_ARCH`` value of each machine with a filter."""
 
@@ -106,6 +116,8 @@ def program(machine: str | None = None) -> bytes | None:
     lines += _refuse(SPECIAL["socket"][column], [*_line(LOAD, FIRST), *families], EAFNOSUPPORT)
     typing = [*_line(JUMP_EQUAL, TERMINAL_INPUT[0], 1, 0), *_line(JUMP_EQUAL, TERMINAL_INPUT[1], 0, 1)]
     lines += _refuse(SPECIAL["ioctl"][column], [*_line(LOAD, SECOND), *typing], EPERM)
+    another = [*_line(LOAD, FIRST), *_line(JUMP_EQUAL, 0, 1, 0)]  # its own limits, not another process's
+    lines += _refuse(SPECIAL["prlimit64"][column], another, EPERM)
     lines += _line(RETURN, ALLOW)
     return b"".join(lines)
 

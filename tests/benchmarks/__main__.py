@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_benchkit.datasets import catalog
-from tests.benchmarks.measure import ROOT, Bench, serving
+from pytest_benchkit.sandbox.probe import isolation
+from tests.benchmarks.measure import PROGRAMS, ROOT, Bench, serving
 
 FULL = 1319
 
@@ -161,6 +162,38 @@ class Table:
         yield Row(f"resume of a finished run of {self.big}, requests", asked, 0, "")
         yield Row(f"resume of a finished run of {self.big}, CPU s", took.cpu, 4.0, f"{took.wall:.2f} s wall")
 
+    def programs(self) -> Iterator[Row]:
+        if (found := isolation()).backend is None:
+            print(f"not measured: {found.problem}", flush=True)
+            return
+        count = 4 if self.rows < FULL else 80
+        command = [sys.executable, "-m", "tests.benchmarks.programs", str(count)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"not measured: CPU of judging a program: {done.stderr.strip()}", flush=True)
+            return
+        cpu, wall = map(float, done.stdout.split())
+        yield Row(
+            "CPU of judging a HumanEval-like program, all processes, ms", cpu, 60, f"{wall:.1f} ms wall"
+        )
+
+    def window(self) -> Iterator[Row]:
+        """Programs of 2 s of CPU behind replies of 1 s: the server must not notice."""
+        if isolation().backend is None:
+            return
+        rows, seconds, latency = (8, 0.1, 0.2) if self.rows < FULL else (48, 2.0, 1.0)
+        suite = PROGRAMS.replace("SECONDS", str(seconds))
+        bench = Bench(self.folder / "programs", rows, suite=suite)
+        with serving(["--latency", str(latency), "--slots", "16"]) as server:
+            took = bench.run(server.url, "--bench-order=collection", "--bench-inflight=16")
+        ideal, wall = -(-rows // 16) * latency, bench.sent_to_done()
+        yield Row(
+            f"server idle, 16 in flight, programs of {seconds:g} s, %",
+            100 * (1 - ideal / wall),
+            5,
+            f"{wall:.2f} s of {ideal:.2f}; process {took.wall:.1f} s",
+        )
+
 
 def resident_of(bench: Bench, *words: str) -> float:
     """Peak resident memory of one run, in MB; asked of a fresh child: the maximum is over all children."""
@@ -202,6 +235,8 @@ def main() -> int:
             table.keyword,
             table.finishing,
             table.resuming,
+            table.programs,
+            table.window,
         ]
         for group in groups:
             if options.only in group.__name__:

@@ -40,6 +40,35 @@ class Load(Suite):
         return f"#### {task['answer']}", "#### 0"
 '''
 
+PROGRAMS = '''
+from pytest_benchkit import Reply, Score, Suite, Task
+from pytest_benchkit.datasets import JsonLines
+from pytest_benchkit.scoring import programs
+from pytest_benchkit.scoring.programs_trials import expression
+
+BURN = """
+import time
+def f():
+    while time.process_time() < SECONDS: pass
+    return 1
+"""
+
+
+class Programs(Suite):
+    """Whatever is replied, a program that takes its time is judged."""
+
+    key = "load"
+    data = JsonLines("rows.jsonl", category="kind")
+    needs = frozenset({"sandbox"})
+
+    def prompt(self, task: Task) -> str:
+        return task["question"]
+
+    def score(self, task: Task, reply: Reply) -> Score:
+        verdict = programs.run(programs.Program(BURN), expression("f()", "1"))
+        return Score(float(verdict.passed), verdict.category)
+'''
+
 
 CONFTEST = """
 import atexit, sys, time, pytest
@@ -73,11 +102,11 @@ class Took:
 class Bench:
     """A folder with the suite ``load`` of so many rows, and ways to run pytest on it."""
 
-    def __init__(self, folder: Path, rows: int, words: int = 40) -> None:
+    def __init__(self, folder: Path, rows: int, words: int = 40, suite: str = SUITE) -> None:
         self.folder = folder
         self.rows = rows
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "bench_load.py").write_text(SUITE)
+        (folder / "bench_load.py").write_text(suite)
         (folder / "pytest.ini").write_text("[pytest]\n")
         (folder / "conftest.py").write_text(CONFTEST)
         with (folder / "rows.jsonl").open("w") as file:

@@ -39,7 +39,18 @@ FLOORS = {
     "commands": 7,
     "cli": 7,
 }
-PYTEST_FREE = ("models", "datasets", "scoring", "harnesses", "runs", "engine", "reports", "gates", "commands")
+PYTEST_FREE = (
+    "models",
+    "datasets",
+    "scoring",
+    "harnesses",
+    "runs",
+    "engine",
+    "reports",
+    "gates",
+    "commands",
+    "sandbox",
+)
 ROOMY = 460
 """Lines no file may pass; 100-300 is the aim, the catalog of data is the exception that is all table."""
 

@@ -2,8 +2,8 @@
 
 One process for all trials of a pool; each trial is judged in a fork of it. It asks for calls by writing
 them to its descriptor, and gets plain values back. Frames are a length of four bytes and that many bytes.
-From here: ``A`` seconds, operation, data (ask the worker) or ``V`` verdict; to here: ``J`` trial, then for
-each ``A`` a kind, the CPU seconds by the worker's clock, and data.
+From here: ``A`` seconds, operation, data (ask the worker), ``N`` note or ``V`` verdict; to here: ``J`` trial,
+then for each ``A`` a kind, the CPU seconds by the worker's clock, and data.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ class Trial:
     def __init__(self, wire: int) -> None:
         self._wire = wire
         self.answered = False
-        self.notes: dict[str, Any] = {}
         self.spent_s = 0.0
 
     def call(self, args: Any, kwargs: Any = None, seconds: float | None = None) -> Any:
@@ -73,8 +72,8 @@ class Trial:
         self._ask(b"X", source, seconds)
 
     def note(self, name: str, value: Any) -> None:
-        """Keeps plain data beside the verdict."""
-        self.notes[name] = value
+        """Keeps plain data beside the verdict, however the trial goes on."""
+        write(self._wire, b"N" + plain.encode((name, value), MOST_NOTES))
 
     def spent(self) -> float:
         """CPU seconds of the last call by the worker's own clock: only for programs of ours."""
@@ -102,8 +101,8 @@ class Trial:
         return value
 
 
-def judge(wire: int, source: str, entry: str | None, data: Any) -> tuple[Any, ...]:
-    """(passed, category, detail, notes). A category of ``fault`` is about the trial, not the candidate: it
+def judge(wire: int, source: str, entry: str | None, data: Any) -> tuple[bool, str, str]:
+    """(passed, category, detail). A category of ``fault`` is about the trial, not the candidate: it
     raised before any answer, or asked for none."""
     trial = Trial(wire)
     names: dict[str, Any] = {
@@ -116,18 +115,18 @@ def judge(wire: int, source: str, entry: str | None, data: Any) -> tuple[Any, ..
     try:
         exec(compile(source, "<trial>", "exec", dont_inherit=True), names)  # noqa: S102  trusted source
     except Missed as missed:
-        return False, missed.category, missed.detail, trial.notes
+        return False, missed.category, missed.detail
     except AssertionError:
         if trial.answered:
-            return False, "wrong_value", "", trial.notes
-        return False, "fault", traceback.format_exc(), trial.notes
+            return False, "wrong_value", ""
+        return False, "fault", traceback.format_exc()
     except BaseException as error:
         if trial.answered:  # the values received are of types that the tests cannot handle
-            return False, "wrong_value", type(error).__name__, trial.notes
-        return False, "fault", traceback.format_exc(), trial.notes
+            return False, "wrong_value", type(error).__name__
+        return False, "fault", traceback.format_exc()
     if not trial.answered:
-        return False, "fault", "the trial asked nothing of the candidate", trial.notes
-    return True, "passed", "", trial.notes
+        return False, "fault", "the trial asked nothing of the candidate"
+    return True, "passed", ""
 
 
 def serve_one(wire: int) -> None:
@@ -166,8 +165,9 @@ def write(wire: int, body: bytes) -> None:
 
 
 def main() -> NoReturn:
-    wire = worker.settle()
-    if sys.argv[-1] == "all":
+    wire = worker.wire_of_stdin()
+    worker.become_nobody()
+    if "all" in sys.argv:
         serve_all(wire)
     serve_one(wire)
     os._exit(0)

@@ -13,7 +13,7 @@ from tests.support.sandbox import need_isolation
 
 TRIAL = Trial("for n in range(3):\n    assert candidate(n) == n * 7919 + data\n", 31, "f")
 RIGHT = "def f(n):\n    return n * 7919 + 31\n"
-QUICK = Limits(cpu_s=0.5, memory=512 << 20)
+SHORT, QUICK = Limits(memory=512 << 20), Limits(cpu_s=0.5)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,6 +42,10 @@ WRITE = (  # finds the wire and writes a whole answer: length, nonce, seconds, k
     "            socket.socket(fileno=os.dup(fd)).sendall(struct.pack('<I', len(body)) + body)\n"
     "        except OSError:\n"
     "            pass\n"
+)
+ENCODER = (  # finds what turns values into bytes, in the frames above
+    "import sys\nframe = sys._getframe()\nwhile 'plain' not in frame.f_globals:\n    frame = frame.f_back\n"
+    "frame.f_globals['plain'].encode = "
 )
 ATTACKS = {
     "exit at import": ("raise SystemExit(0)", "bad_exit"),
@@ -123,18 +127,8 @@ ATTACKS = {
         "builtins.AssertionError = ValueError\ndef f(n):\n    return 0",
         "bad_exit",
     ),
-    "the worker's encoder replaced": (
-        "import gc, types\nfor m in gc.get_objects():\n"
-        "    if isinstance(m, types.ModuleType) and hasattr(m, 'MOST_DEPTH'):\n"
-        "        m.encode = lambda *a: b'T'\ndef f(n):\n    return 0",
-        "wrong_value",
-    ),
-    "broken encoding": (
-        "import gc, types\nfor m in gc.get_objects():\n"
-        "    if isinstance(m, types.ModuleType) and hasattr(m, 'MOST_DEPTH'):\n"
-        "        m.encode = lambda *a: b'l\\xff\\xff\\xff\\xff'\ndef f(n):\n    return 0",
-        "bad_exit",
-    ),
+    "the worker's encoder replaced": (ENCODER + "lambda *a: b'T'\ndef f(n):\n    return 0", "wrong_value"),
+    "broken encoding": (ENCODER + "lambda *a: b'l' + b'\\xff' * 4\ndef f(n):\n    return 0", "bad_exit"),
     "no such name": ("def g(n):\n    return 1", "name_missing"),
     "does not compile": ("def f(n:\n", "syntax"),
     "a NUL": ("def f(n): return 1\0", "syntax"),
@@ -153,7 +147,10 @@ ATTACKS = {
     "reads its input": (INSIDE + "return input()", "exception"),
 }
 PASSING = {
-    "a base value": "class A(int):\n    __eq__ = lambda s, o: False\n    __hash__ = None\ndef f(n):\n    return A(n*7919+31)",
+    "a base value": (
+        "class A(int):\n    __eq__ = lambda s, o: False\n    __hash__ = None\n"
+        "def f(n):\n    return A(n * 7919 + 31)\n"
+    ),
     "prints a lot of bytes that are no text": "import sys\nsys.stdout.buffer.write(b'\\xff' * (3 << 20))\n"
     + RIGHT,
     "ordinary modules": (
@@ -172,7 +169,7 @@ PASSING = {
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_is_a_miss(name: str) -> None:
     source, category = ATTACKS[name]
-    verdict = judged(source, limits=QUICK)
+    verdict = judged(source, limits=QUICK if category == "time" else SHORT)
     assert (verdict.passed, verdict.category) == (False, category), verdict
     assert verdict.retried == (category == "time")
     assert "7919" not in verdict.feedback

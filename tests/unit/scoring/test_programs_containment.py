@@ -62,20 +62,19 @@ def test_no_other_process_shows_and_none_tells_its_environment(monkeypatch: pyte
     monkeypatch.setenv("BENCHKIT_API_KEY", "secret")
     pool.close()  # the next workers are started with this environment
     told = seen(
-        "out = []\nfor p in os.listdir('/proc'):\n    if p.isdigit():\n        for name in ('environ', 'cmdline'):\n"
+        "out = []\nfor p in os.listdir('/proc'):\n    if p.isdigit():\n"
+        "        for name in ('environ', 'cmdline'):\n"
         "            try:\n                out.append(open(f'/proc/{p}/{name}').read())\n"
         "            except OSError:\n                pass\nreturn out"
     )
     assert isinstance(told, list)
-    assert not any("secret" in text or "judge" in text or "pytest" in text for text in told)
+    assert not any("secret" in text or str(Path(pool.__file__).parent) in text for text in told)
     assert len(told) <= 6  # bubblewrap's own two processes and the worker
 
 
 def test_the_user_is_nobody_without_capabilities() -> None:
-    assert seen("return os.getuid(), os.getgid(), os.getgroups()") in (
-        (65534, 65534, []),
-        (65534, 65534, [65534]),
-    )
+    assert seen("return os.getuid() > 60000, os.getgid() > 60000, os.geteuid() == os.getuid()") == (True,) * 3
+    assert seen("return 0 in os.getgroups()") is False
     words = seen("return open('/proc/self/status').read()")
     status = dict(line.split(":\t") for line in str(words).splitlines() if ":\t" in line)
     assert (int(status["CapEff"], 16), int(status["CapPrm"], 16)) == (0, 0)
@@ -122,6 +121,16 @@ def sys_prefix(name: str) -> str:
     return str(Path(interpreter().prefix) / name)
 
 
+def test_no_descriptor_of_ours_is_open_but_the_wire() -> None:
+    kinds = seen(
+        "import stat\nout = []\nfor fd in range(64):\n    try:\n        mode = os.fstat(fd).st_mode\n"
+        "    except OSError:\n        continue\n"
+        "    out.append((fd < 3, stat.S_ISCHR(mode), stat.S_ISSOCK(mode)))\n"
+        "return out"
+    )
+    assert kinds == [(True, True, False)] * 3 + [(False, False, True)]
+
+
 def test_files_are_small_and_few() -> None:
     big = (
         "file = open('x', 'wb')\nfor _ in range(17):\n    file.write(bytes(1 << 20))\nfile.close()\nreturn 1"
@@ -140,8 +149,11 @@ def test_no_network() -> None:
             ["127.0.0.1", "1.1.1.1", "localhost"],
         )
     assert "done" not in str(told)
-    assert seen("import socket\nreturn [name for _, name in socket.if_nameindex()]") in (["lo"], [])
-    odd = "import socket\n        socket.socket(int(x), socket.SOCK_RAW if int(x) in (2, 17) else socket.SOCK_STREAM)"
+    interfaces = seen("return [line.split(':')[0].strip() for line in open('/proc/net/dev') if ':' in line]")
+    assert interfaces == ["lo"]
+    odd = (
+        "import socket\n        socket.socket(int(x), socket.SOCK_RAW if x in '2 17' else socket.SOCK_STREAM)"
+    )
     assert "done" not in str(attempts(odd, ["2", "16", "17", "38", "40"]))  # raw, netlink, packet, alg, vsock
 
 
@@ -187,7 +199,7 @@ def test_sets_have_one_order_in_every_worker() -> None:
 
 def test_a_fork_bomb_ends_with_its_program() -> None:
     started = time.monotonic()
-    bomb = "import time\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        time.sleep(0.001)"
+    bomb = "import time\nwhile True:\n    try: os.fork()\n    except OSError: time.sleep(0.001)"
     verdict = verdict_on(bomb, QUICK)
     assert verdict.category == "time"
     assert time.monotonic() - started < 30
@@ -195,7 +207,9 @@ def test_a_fork_bomb_ends_with_its_program() -> None:
 
 
 def test_processes_are_counted() -> None:
-    count = "n = 0\ntry:\n    while n < 200:\n        if os.fork() == 0:\n            import time; time.sleep(30)\n        n += 1\n"
+    count = (
+        "import time\nn = 0\ntry:\n    while n < 200:\n        os.fork() or time.sleep(30)\n        n += 1\n"
+    )
     number = seen(count + "except OSError:\n    pass\nreturn n")
     assert isinstance(number, int)
     assert 40 <= number <= 64
@@ -204,7 +218,8 @@ def test_processes_are_counted() -> None:
 def test_a_grandchild_does_not_outlive_its_program() -> None:
     leave = (
         "import subprocess\n"
-        "p = subprocess.Popen(['/bin/sh', '-c', 'setsid sleep 4711 & setsid sleep 4711'], start_new_session=True)\n"
+        "lines = 'setsid sleep 4711 & setsid sleep 4711'\n"
+        "subprocess.Popen(['/bin/sh', '-c', lines], start_new_session=True)\n"
         "import time; time.sleep(0.1)\nreturn 1"
     )
     assert seen(leave) == 1
@@ -222,14 +237,14 @@ def test_endless_output_goes_nowhere() -> None:
 def test_memory_of_all_processes_together_is_limited() -> None:
     if not pool.shared(probe.require())._groups:
         pytest.skip("no control groups here")
-    share = (
+    spread = (
         "import time\nfor _ in range(8):\n    if os.fork() == 0:\n        a = bytearray(200 << 20)\n"
-        "        time.sleep(20)\nwhile True: time.sleep(0.1)"
+        "        time.sleep(40)\nended, end = 0, time.time() + 20\n"
+        "while ended < 5 and time.time() < end:\n    time.sleep(0.01)\n"
+        "    ended += os.waitpid(-1, os.WNOHANG)[0] > 0\nreturn ended"
     )
-    started = time.monotonic()
-    verdict = verdict_on(share + "\n", Limits(cpu_s=0.4, memory=512 << 20))
-    assert not verdict.passed
-    assert time.monotonic() - started < 60
+    verdict = verdict_on(spread, Limits(memory=512 << 20))
+    assert verdict.notes["seen"] == 5, verdict  # at least so many of the eight were ended by the kernel
 
 
 def test_sixteen_at_once_on_a_busy_machine_keep_their_verdicts() -> None:
