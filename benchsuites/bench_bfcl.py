@@ -82,5 +82,8 @@ class BFCL(Suite):
             return Reply.of(REFUSAL), miscalled
         return called, Reply.of(REFUSAL) if task["subset"] == "live_relevance" else miscalled
 
+    def repair_limit(self, task: Task) -> int:
+        return 0
+
     def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         return {**metrics.common(rows), **totals_of(rows)}

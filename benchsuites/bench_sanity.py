@@ -71,5 +71,8 @@ class Sanity(Suite):
     def sample_replies(self, task: Task) -> Any:
         return self._suite(task).sample_replies(task)
 
+    def repair_limit(self, task: Task) -> int | None:
+        return self._suite(task).repair_limit(task)
+
     def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         return metrics.common(rows)

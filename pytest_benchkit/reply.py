@@ -62,6 +62,34 @@ class Timing:
     simulated: bool = False
 
 
+LOOPS = frozenset({"exact_cycle", "numeric_cycle"})
+"""Kinds of loops that end a request."""
+
+
+@dataclass(slots=True)
+class Loop:
+    """Whether a reply goes round in circles.
+
+    ``state``: ``unavailable`` (no text), ``observing`` (too little of it), ``clear``, ``suspected``,
+    ``looping`` or ``recovered``. ``kind`` of evidence: ``exact_cycle``, ``numeric_cycle``,
+    ``structural_cycle`` or ``overlap``; ``channel``: ``thinking`` or ``answer``. ``period`` and ``span``
+    count symbols (words and marks), ``onset`` and ``killed_at`` are positions among those of the channel.
+    ``share``: of words said before; ``likeness``: greatest overlap of 64 words with earlier ones, both 0..1.
+    """
+
+    state: str
+    killed: bool = False
+    kind: str | None = None
+    channel: str | None = None
+    period: int | None = None
+    repetitions: int | None = None
+    span: int | None = None
+    onset: int | None = None
+    killed_at: int | None = None
+    share: float | None = None
+    likeness: float | None = None
+
+
 @dataclass(slots=True)
 class Reply:
     """One model reply.
@@ -85,6 +113,8 @@ class Reply:
     timing: Timing = field(default_factory=Timing)
     flags: list[str] = field(default_factory=list)
     system_fingerprint: str | None = None
+    loop: Loop | None = None
+    """The verdict of the loop detector, where the reply was watched."""
     decision: dict[str, Any] | None = None
     """Of a decision model: ``probabilities`` by key, ``choice``, ``confidence``, ``p_gold``, ``brier`` ..."""
 
@@ -110,7 +140,7 @@ class Failure:
 
     ``kind`` is a stable detail code of ``spec`` outcomes (``http_503``, ``stream_dropped``,
     ``connect_failed``, ``timed_out``, ``context_too_small`` ...); ``category`` steers retries:
-    ``connection``, ``busy``, ``refusing``, ``client``, ``after_output``, ``deadline``.
+    ``connection``, ``busy``, ``refusing``, ``client``, ``after_output``, ``deadline``, ``loop``.
     """
 
     kind: str
@@ -149,3 +179,5 @@ class Exchange:
     max_tokens: int | None = None
     seed: int | None = None
     fingerprint: str = ""
+    open_s: float = 0.0
+    """Seconds for which a request was open, tries that failed included."""

@@ -18,6 +18,8 @@ from pytest_benchkit.errors import UsageProblem
 Parse = Callable[[object], Any]
 """Turns a raw value (text, or typed TOML) into the setting's; ``ValueError`` says what is allowed."""
 
+LOOP_KILL = 1024
+"""Words and marks for which a confirmed loop may go on."""
 SECRET_NAME = re.compile(r"api[-_]?key|authorization|secret|passw|bearer|access[-_]?token", re.IGNORECASE)
 HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
@@ -128,6 +130,15 @@ def tag_pairs(raw: object) -> str | list[tuple[str, str]]:
     raise ValueError("auto, none, or a list of [open, close] pairs")
 
 
+def loop_limit(raw: object) -> int:
+    """``on`` (1,024), ``off`` (0) or a number of symbols."""
+    words = {True: LOOP_KILL, "on": LOOP_KILL, False: 0, "off": 0}
+    if isinstance(raw, (bool, str)) and raw in words:
+        return words[raw]
+    limit: int = whole(1, what="on, off, or a number of words and marks from 1")(raw)
+    return limit
+
+
 def error_budget(raw: object) -> tuple[float, bool]:
     """``N`` tasks, or ``P%`` of the finished ones: (value, is it a share)."""
     value = str(raw).strip()
@@ -141,6 +152,20 @@ def error_budget(raw: object) -> tuple[float, bool]:
     except ValueError:
         pass
     raise ValueError("a number of tasks, or a share such as 10%")
+
+
+def price_table(raw: object) -> dict[str, float]:
+    """USD per million tokens: ``input``, ``output`` and, if it differs, ``cached_input``."""
+    what = "a table of input, output and, if it differs, cached_input, in USD per million tokens"
+    if not isinstance(raw, dict) or not {"input", "output"} <= set(raw) <= {
+        "input",
+        "output",
+        "cached_input",
+    }:
+        raise ValueError(what)
+    if not all(type(v) in (int, float) and 0 <= v < math.inf for v in raw.values()):
+        raise ValueError(what)
+    return {name: float(value) for name, value in raw.items()}
 
 
 class Definition:
@@ -258,10 +283,46 @@ class Settings:
         "auto", tag_pairs, "PAIRS", "inline thinking tags: auto, none, or pairs", option=False
     )
     ca_file: str | None = _setting(None, text, "FILE", "certificate authority of the server", option=False)
+    loop_kill: int = _setting(
+        LOOP_KILL,
+        loop_limit,
+        "on|off|TOKENS",
+        "end replies that go in circles: on, off, or how many words and marks a loop may last",
+    )
     stream: str = _setting(
         "auto", choice("auto", "on", "off"), "MODE", "stream replies: on, off, auto (on up to 128 in flight)"
     )
+    repair_attempts: int = _setting(
+        0, whole(0, 10, "a number from 0 to 10"), "R", "rounds in which a missed task may be mended"
+    )
+    price: dict[str, float] = _setting(
+        {}, price_table, "TABLE", "USD per million tokens: input, output, cached_input", option=False
+    )
+    budget_tokens: int | None = _setting(
+        None, whole(1), "N", "tokens, read and written, after which nothing more is asked", profile=False
+    )
+    budget_usd: float | None = _setting(
+        None,
+        number(1e-9, what="a number above 0"),
+        "USD",
+        "money after which nothing more is asked",
+        profile=False,
+    )
+    budget_seconds: float | None = _setting(
+        None,
+        number(0.001, what="seconds above 0"),
+        "S",
+        "wall time after which nothing more is asked",
+        profile=False,
+    )
     warmup: int = _setting(1, whole(0, 1, "0 or 1"), "0|1", "one tiny request before a model's first task")
+    unload: str | None = _setting(
+        None,
+        choice("never", "between", "always"),
+        "WHEN",
+        "unload a model after its last task: never, between models, always; default: between for Ollama",
+        profile=False,
+    )
     store_prompts: str = _setting(
         "auto",
         choice("all", "auto", "none"),

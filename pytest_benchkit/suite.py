@@ -147,6 +147,14 @@ class Suite(ABC):
         """What a repair round may tell the model; never the gold, a hidden test or an option letter."""
         return score.feedback
 
+    def repair_limit(self, task: Task) -> int | None:
+        """The most repair rounds of a task; ``None`` for as many as the user asks for.
+
+        With k known answers k - 2: one more would leave a single answer that was not marked wrong yet.
+        """
+        question = self.decision(task)
+        return None if question is None else max(0, len(question.criteria) - 2)
+
     def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         """The suite's own metrics, from its records in the denominator (see :mod:`pytest_benchkit.runs`)."""
         return {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_benchkit.runs.compare import Side
 
 RUNS = Path(".benchkit") / "runs"
-LAST = re.compile(r"last(?:~(\d+))?")
 NOTHING_COMPARED = 3
 ALLOW = ("data", "prompt", "scorer", "selection", "hardware")
 
@@ -112,14 +110,10 @@ def _read(name: str) -> tuple[str, Mapping[str, Any], Mapping[str, Any], list[An
 
 
 def _path_of(name: str) -> Path:
-    from pytest_benchkit.runs.store import INFO, runs_newest_first
+    from pytest_benchkit.runs.store import INFO, LAST, named_run
 
-    if match := LAST.fullmatch(name):
-        runs = [path for path, _ in runs_newest_first(RUNS)]
-        place = int(match[1] or 0)
-        if place >= len(runs):
-            raise StoreError(f"{name}: {RUNS} holds {len(runs)} runs")
-        return runs[place]
+    if LAST.fullmatch(name):
+        return named_run(name, RUNS, Path(), "compare")
     for path in (Path(name), RUNS / name):
         if path.is_file() or (path / INFO).exists() or (path / "results.json").exists():
             return Path(os.path.normpath(path))

@@ -144,7 +144,8 @@ def _ask(spec: ModelSpec, ready: Prepared) -> Exchange:
 
 async def _ask_once(spec: ModelSpec, ready: Prepared) -> Exchange:
     from pytest_benchkit.engine.checkup import REPLY_LIMIT_S
-    from pytest_benchkit.engine.preflight import build_lane, warm_up_request
+    from pytest_benchkit.engine.lanes import build_lane
+    from pytest_benchkit.engine.preflight import warm_up_request
     from pytest_benchkit.models.limits import SharedHold, Ticket
     from pytest_benchkit.reply import Exchange, Failure, Reply
 

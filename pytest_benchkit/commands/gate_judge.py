@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_benchkit.gates.runs import Subject
     from pytest_benchkit.gates.tree import Tree
+    from pytest_benchkit.gates.verdict import GateVerdict
 
 RUNS = Path(".benchkit") / "runs"
 
@@ -36,6 +37,8 @@ def run(args: argparse.Namespace, tree: Tree) -> int:
     info, rows = read_info(path), list(read_ledger(path).rows.values())
     results, kinds = _measured(path, info, rows)
     verdicts = judge_run(tree, Run(info, results, rows, kinds), _subject(args, tree, info))
+    if (info.get("sessions") or [{}])[-1].get("reason") == "decided":
+        verdicts = [_settled(verdict, info, rows) for verdict in verdicts]
     fails = any(verdict.verdict == "fail" for verdict in verdicts)
     unjudged = not verdicts or any(verdict.verdict == "not-judged" for verdict in verdicts)
     failed = fails or (args.required and unjudged)
@@ -48,6 +51,21 @@ def run(args: argparse.Namespace, tree: Tree) -> int:
         lines = [line for verdict in verdicts for line in verdict.lines()]
         show([*lines, closing(verdicts)] if verdicts else ["no gate applies to this run"])
     return int(failed)
+
+
+def _settled(verdict: GateVerdict, info: Mapping[str, Any], rows: list[Any]) -> GateVerdict:
+    """What an early stop had settled is still settled."""
+    from pytest_benchkit.gates.watching import settled
+
+    axes = (verdict.model, verdict.harness, verdict.perturbation or "none")
+    for cell in info.get("plan", {}).get("cells", []):
+        suite = cell["suite"].partition(":")[0]
+        same = (cell["model"], cell["harness"], cell["perturbation"]) == axes
+        if verdict.entry is not None and suite == verdict.entry.suite_key and same:
+            names = ("suite", "model", "harness", "perturbation")
+            mine = [row for row in rows if all(row[name] == cell[name] for name in names)]
+            return settled(verdict, mine, cell["planned"])
+    return verdict
 
 
 def _measured(

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pytest_benchkit.engine import judging
+from pytest_benchkit.engine import asking, judging, repair
 from pytest_benchkit.engine.conclusion import Asked, conclude
+from pytest_benchkit.engine.eviction import Evictions
 from pytest_benchkit.engine.loopthread import LoopThread
 from pytest_benchkit.engine.outcome import one_line
 from pytest_benchkit.engine.plan import NOT_ASKED, UNNEEDED, Job, Verdict
 from pytest_benchkit.engine.pool import ScoringPool
 from pytest_benchkit.engine.records import Recorder
-from pytest_benchkit.engine.sizing import fitted
-from pytest_benchkit.errors import SkipTask
 from pytest_benchkit.harnesses import direct
 from pytest_benchkit.models.limits import Ticket
 from pytest_benchkit.reply import Exchange, Failure, Reply
 from pytest_benchkit.score import Outcome
 
 if TYPE_CHECKING:
+    from pytest_benchkit.engine.budget import Budget
     from pytest_benchkit.engine.decided import Decided
     from pytest_benchkit.engine.lane import Lane
     from pytest_benchkit.models.base import ChatRequest
@@ -68,9 +67,12 @@ class Dispatcher:
         *,
         excerpt: Callable[[TaskRecord], str | None] = lambda record: None,
         decided: Decided | None = None,
+        budget: Budget | None = None,
+        say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.lanes = lanes
         self._decided = decided
+        self._budget = budget
         self._sink = sink
         self.recorder = recorder
         self._excerpt = excerpt
@@ -79,6 +81,7 @@ class Dispatcher:
         self._held_bytes = 0
         self._pending: dict[str, deque[Job]] = {name: deque() for name in lanes}
         self._urgent: dict[str, deque[Job]] = {name: deque() for name in lanes}
+        self._rounds: dict[str, deque[tuple[Job, Asked]]] = {name: deque() for name in lanes}
         self._queued: set[Job] = set()
         self._running: dict[Job, asyncio.Task[None]] = {}
         self._open: set[Job] = set()  # being asked, or scored
@@ -93,8 +96,10 @@ class Dispatcher:
         self._pool = ScoringPool(SCORERS, self._on_fault)
         self._fitters = ScoringPool(FITTERS, self._on_fault)
         self._reported: dict[Job, Verdict] = {}
+        self.evictions = Evictions(say, self._fill)
         for lane in lanes.values():
-            lane.slots.on_free = self._fill
+            # with a budget the reply that freed the slot is counted before another request leaves
+            lane.slots.on_free = self._fill if budget is None else self._fill_later
 
     # ------------------------------------------------------------------ called by the main thread
 
@@ -192,6 +197,11 @@ class Dispatcher:
     def running(self) -> int:
         return sum(lane.slots.in_use for lane in self.lanes.values())
 
+    @property
+    def countdown(self) -> int | None:
+        """Symbols until a confirmed loop is ended: the oldest of the first model that has one."""
+        return next((n for lane in self.lanes.values() if (n := lane.board.countdown) is not None), None)
+
     # ------------------------------------------------------------------ the loop thread
 
     def _enqueue(self, jobs: list[Job]) -> None:
@@ -220,24 +230,32 @@ class Dispatcher:
             for job, task in list(self._running.items()):
                 if self._decided.why(job.cell.axes) is not None:
                     task.cancel()
+        if self._budget is not None and self._budget.overdue:
+            for task in list(self._running.values()):
+                task.cancel()
         self._fill()
 
     def _not_to_ask(self, job: Job, lane: Lane) -> Verdict | None:
         """The verdict on a job that is not asked any more; ``None`` when it is."""
-        if (why := self._closing or lane.why_not(job)) is not None:
+        spent = self._budget.spent() if self._budget is not None else None
+        if (why := self._closing or lane.why_not(job) or spent) is not None:
             return Verdict(job.key, NOT_ASKED, one_line(f"not asked: {why}"))
         if self._decided is not None and (why := self._decided.why(job.cell.axes)) is not None:
             return Verdict(job.key, UNNEEDED, one_line(f"not asked: {why}"))
         return None
 
+    def _fill_later(self) -> None:
+        asyncio.get_running_loop().call_soon(self._fill)
+
     def _fill(self) -> None:
         busy_endpoints: set[str] = set()
         for name, lane in self.lanes.items():
+            self._fill_rounds(lane)
             self._fill_lane(lane, self._urgent[name], urgent=True)
             if lane.endpoint in busy_endpoints:
                 continue  # models of one endpoint run one after the other
             self._fill_lane(lane, self._pending[name], urgent=False)
-            if self._pending[name] or lane.slots.in_use:
+            if self._pending[name] or lane.slots.in_use or self._may_repair(lane) or self._evicting(lane):
                 busy_endpoints.add(lane.endpoint)
 
     def _fill_lane(self, lane: Lane, queue: deque[Job], *, urgent: bool) -> None:
@@ -257,27 +275,67 @@ class Dispatcher:
                     self._urgent[awaited.cell.model].append(awaited)
                     self._thread.call(self._fill)
                 return
-            # tasks that wait for a retry hold no slot, yet a dead server must not collect them all
-            if lane.started - lane.slots.in_use >= lane.slots.capacity or not lane.slots.try_enter():
+            # tasks that wait for a retry hold no slot, yet a dead server must not collect them all; one more
+            # than the slots may be without, which is the reply that has just come
+            if lane.started - lane.slots.in_use > lane.slots.capacity or not lane.slots.try_enter():
                 return
             queue.popleft()
             self._queued.discard(job)
-            lane.started += 1
             with self.changed:
                 self._open.add(job)
-            self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane))
+            self._begin(job, lane)
 
-    async def _run(self, job: Job, lane: Lane) -> None:
-        """Asks one task; scoring goes to the pool the moment the reply is here."""
+    def _fill_rounds(self, lane: Lane) -> None:
+        """Repair rounds go before new tasks: what they wait for is in memory."""
+        queue = self._rounds[lane.name]
+        while queue:
+            job, asked = queue[0]
+            if self._not_to_ask(job, lane) is not None:
+                queue.popleft()
+                self._pool.submit(self._conclude, job, lane, asked, asked.earlier)
+            elif lane.slots.try_enter():
+                queue.popleft()
+                self._begin(job, lane, asked)
+            else:
+                return
+
+    def _evicting(self, lane: Lane) -> bool:
+        """Whether a model that has nothing left to do is still on its way out of its endpoint."""
+        waiting = (other for name, other in self.lanes.items() if self._pending[name] and other is not lane)
+        return self._closing is None and self.evictions.hold(lane, waiting)
+
+    def _may_repair(self, lane: Lane) -> bool:
+        """Whether a task of this lane that is being scored may have to be asked again."""
+        if not lane.settings.repair_attempts:
+            return False
+        with self.changed:
+            return any(job.cell.model == lane.name for job in self._open)
+
+    def _begin(self, job: Job, lane: Lane, before: Asked | None = None) -> None:
+        lane.started += 1
+        if self._budget is not None:
+            self._budget.spending.begin()
+        self._running[job] = asyncio.get_running_loop().create_task(self._run(job, lane, before))
+
+    async def _run(self, job: Job, lane: Lane, before: Asked | None) -> None:
+        """Asks one task, or again after the rounds ``before``; scoring goes to the pool the moment the reply
+        is here."""
         ticket = Ticket(lane.slots, taken=True)
-        started = time.time()
         try:
-            asked = await self._ask(job, lane, ticket, started)
+            if before is None:
+                asked = await asking.first(job, lane, ticket, self._fitters)
+            else:
+                asked = await asking.again(lane, ticket, before)
             # before the slot is free again: a refusal must not let one more request out
             lane.note_exchange(asked.exchange, job.cell.name)
+            if self._budget is not None and (unknown := self._budget.add(asked.exchange)) is not None:
+                lane.stop(unknown)
         except asyncio.CancelledError:
-            cancelled = Verdict(job.key, NOT_ASKED, "not asked: cancelled")
-            self._deliver(job, self._not_to_ask(job, lane) or cancelled)
+            if before is not None:
+                self._pool.submit(self._conclude, job, lane, before, before.earlier)
+            else:
+                cancelled = Verdict(job.key, NOT_ASKED, "not asked: cancelled")
+                self._deliver(job, self._not_to_ask(job, lane) or cancelled)
             raise
         finally:
             self._running.pop(job, None)
@@ -287,54 +345,49 @@ class Dispatcher:
         overdue = asyncio.get_running_loop().call_later(deadline, self._give_up, job, lane, asked)
         self._pool.submit(self._finish, job, lane, asked, overdue)
 
-    async def _ask(self, job: Job, lane: Lane, ticket: Ticket, started: float) -> Asked:
-        """The exchange of one task. What the suite or the model raises becomes its failure, so that the
-        item that waits for it never hangs."""
-        suite = job.cell.suite
-        task = suite.tasks[job.row]
-        request: ChatRequest | None = None
-        try:
-            task = await fitted(suite, job.cell.task(job.row), lane.sizer, self._fitters)
-            request = direct.build(suite, task, lane.settings, lane.origins, job.key, job.cell.repeat)
-            if lane.decides:
-                request.decision = suite.decision(task)
-            if lane.model.simulated:
-                request.samples = suite.sample_replies(task)
-        except SkipTask as reason:
-            failure = Failure(reason.detail, str(reason), "skip")
-            return Asked(task, request, Exchange(Reply(), failure, tries=0), started)
-        except (Exception, SystemExit) as error:
-            failure = Failure("suite_crash", f"{type(error).__name__}: {error}", "suite")
-            return Asked(task, request, Exchange(Reply(), failure, tries=0), started)
-        try:
-            exchange = await direct.ask(lane.model, request, ticket)
-        except Exception as error:
-            failure = Failure("bad_response", f"{type(error).__name__}: {error}", "client")
-            exchange = Exchange(Reply(), failure)
-        return Asked(task, request, exchange, started)
-
     # ------------------------------------------------------------------ scoring threads
 
     def _finish(self, job: Job, lane: Lane, asked: Asked, overdue: asyncio.TimerHandle) -> None:
+        reply = asked.exchange.reply
+        if asked.watch is not None and reply.loop is None:  # before another round is watched
+            reply.loop = asked.watch.report(reply)
         judged = judging.judge(job.cell.suite, asked.task, asked.exchange)
         self._thread.call(overdue.cancel)
-        self._conclude(job, lane, asked, judged)
+        last = repair.attempt(job.cell.suite, asked.exchange, judged)
+        try:
+            following = repair.next_round(job.cell.suite, asked, last)
+        except (Exception, SystemExit) as error:
+            words = f"feedback() of {job.cell.suite.key} raised {type(error).__name__}: {error}"
+            self._thread.call(lane.note_crash, job.cell.name, words)
+            following = None
+        if following is None:
+            self._conclude(job, lane, asked, (*asked.earlier, last))
+        else:
+            self._thread.call(self._queue_round, job, lane, following)
+
+    def _queue_round(self, job: Job, lane: Lane, asked: Asked) -> None:
+        with self.changed:
+            if job not in self._open:
+                return  # the scorer was given up on
+        self._rounds[lane.name].append((job, asked))
+        self._fill()
 
     def _give_up(self, job: Job, lane: Lane, asked: Asked) -> None:
         """A scorer that does not return: its row is an error, its thread is left behind."""
         words = f"the scorer of {job.cell.suite.key} did not return within {SCORING_DEADLINE_S:g} s"
-        self._pool.submit(self._conclude, job, lane, asked, judging.Judged(None, crash=words))
+        last = repair.attempt(job.cell.suite, asked.exchange, judging.Judged(None, crash=words))
+        self._pool.submit(self._conclude, job, lane, asked, (*asked.earlier, last))
 
-    def _conclude(self, job: Job, lane: Lane, asked: Asked, judged: judging.Judged) -> None:
+    def _conclude(self, job: Job, lane: Lane, asked: Asked, attempts: tuple[repair.Attempt, ...]) -> None:
         with self.changed:
             if job not in self._open:
                 return  # the deadline passed and the scorer returned: the first of them counts
             self._open.discard(job)
             self._concluding.add(job)
-        record = conclude(self.recorder, job, asked, judged, store_prompts=lane.settings.store_prompts)
+        record = conclude(self.recorder, job, asked, attempts, store_prompts=lane.settings.store_prompts)
         self._sink(record)
-        if judged.crash is not None:
-            self._thread.call(lane.note_crash, job.cell.name, judged.crash)
+        if (crash := attempts[-1].judged.crash) is not None:
+            self._thread.call(lane.note_crash, job.cell.name, crash)
         self._thread.call(lane.note_outcome, job.cell.name, Outcome(record["outcome"]))
         self._deliver(job, Verdict.of(record, text=self._excerpt(record)))
 
@@ -374,6 +427,7 @@ class Dispatcher:
         open_tasks = list(self._running.values())
         if open_tasks:
             await asyncio.wait(open_tasks, timeout=10.0)
+        await self.evictions.aclose()
         for lane in self.lanes.values():
             await lane.model.aclose()
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_benchkit.suite import Suite
 
 PROBED_PROMPTS = 8
-COMPARED_MODEL_FACTS = ("served_id", "template_sha256", "digest")
+COMPARED_MODEL_FACTS = ("served_id", "template_sha256", "digest", "loop_kill")
 
 
 def suite_facts(suite: Suite, name: str, specs: Sequence[ModelSpec]) -> dict[str, Any]:
@@ -118,6 +118,8 @@ def model_facts(spec: ModelSpec, prepared: Prepared) -> dict[str, Any]:
         "sampling": {name: getattr(spec.settings, name) for name in ("temperature", "seed", "max_tokens")},
         "thinking": spec.settings.thinking,
         "system": spec.settings.system,
+        "loop_kill": spec.settings.loop_kill,
+        "repair": spec.settings.repair_attempts,
         "inflight": {"requested": spec.settings.inflight, "used": prepared.capacity},
         "capacity_source": prepared.capacity_source,
         "load_s": prepared.load_s,
@@ -168,7 +170,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[st
         before = models.get(model["name"])
         if before is None:
             continue
-        for what in (*COMPARED_MODEL_FACTS, "sampling", "thinking", "system"):
+        for what in (*COMPARED_MODEL_FACTS, "sampling", "thinking", "system", "repair"):
             then, now = before.get(what), model.get(what)
             if then != now and not (what in COMPARED_MODEL_FACTS and None in (then, now)):
                 found.append((model["name"], f"{model['name']}: {what} was {_short(then)}, is {_short(now)}"))

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from pytest_benchkit.engine.loops.watch import Board
 from pytest_benchkit.engine.sizing import ModelSizer
 from pytest_benchkit.models.limits import Slots
 from pytest_benchkit.score import Outcome
@@ -50,6 +51,10 @@ class Lane:
         self.endpoint = endpoint or name
         self.window = window
         self.sizer = sizer or ModelSizer(window)
+        self.board = Board()
+        self.served_id = name
+        self.evict = "never"
+        """When the model is unloaded, as far as it is this process's to do: see ``engine.eviction``."""
         self.stopped: str | None = None
         self.started = 0
         """Tasks being asked, those that wait for a retry included."""
@@ -77,7 +82,7 @@ class Lane:
         for retry in exchange.retries:
             self.retries[retry.cause] += 1
         failure = exchange.failure
-        if failure is None:
+        if failure is None or failure.category == "loop":  # the server did its part
             self._successes += 1
             self._refusals = 0
         elif failure.category == "stop":
@@ -91,7 +96,7 @@ class Lane:
                 self._tell_context(suite, failure)
             elif failure.category == "skip":
                 self._tell_once(suite, failure.kind, f"rows are skipped, {failure.kind}: {failure.message}")
-            elif failure.category != "deadline":
+            elif failure.category not in ("deadline", "loop"):
                 self._count_streak(suite, failure.kind, _words(failure))
 
     def note_outcome(self, suite: str, outcome: Outcome) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from pytest_benchkit.reply import Exchange, Failure, Reply
+from pytest_benchkit.reply import LOOPS, Exchange, Failure, Reply
 from pytest_benchkit.score import Outcome, Score
 
 SKIPS = frozenset({"context_too_small", "context_cut"})
@@ -26,12 +26,14 @@ def classify(
 
     ``score`` is the scorer's verdict on the answer, absent when nothing was scored; ``crash`` is then
     the kind of fault of ours. Later kinds of evidence (an answer key that
-    was touched, a loop) take their place above by their own line.
+    was touched) take their place above by their own line.
     """
     reply, failure = exchange.reply, exchange.failure
     if failure is not None:
         if failure.kind in SKIPS or failure.category == "skip":
             return Classified(Outcome.SKIPPED, failure.kind)
+        if failure.kind in LOOPS:
+            return Classified(Outcome.LOOP_KILLED, failure.kind)
         if failure.kind in DEADLINES:
             return Classified(Outcome.TIMED_OUT, failure.kind)
         if failure.kind == "client_size":
@@ -80,16 +82,17 @@ def reason(
 ) -> str:
     """One line of at most 160 characters: what was read, what was expected, the rule (O-8)."""
     outcome, detail = classified
-    if outcome in (Outcome.HARNESS_ERROR, Outcome.SKIPPED, Outcome.TIMED_OUT):
+    if outcome in (Outcome.HARNESS_ERROR, Outcome.SKIPPED, Outcome.TIMED_OUT, Outcome.LOOP_KILLED):
         words = crash or (failure.message if failure else "")
         return one_line(f"{detail}: {words}" if words else str(detail))
     expected = show(score.expected) if score is not None else None
-    if score is not None and score.reason:
-        return one_line(score.reason)
     tail = f", expected {expected}" if expected else ""
     if outcome is Outcome.TRUNCATED:
         tokens = reply.usage.output_tokens
-        return one_line(f"cut: {detail}" + (f" after {tokens} tokens" if tokens else "") + tail)
+        told = f", {score.reason}" if score is not None and score.reason else tail
+        return one_line(f"cut: {detail}" + (f" after {tokens} tokens" if tokens else "") + told)
+    if score is not None and score.reason:
+        return one_line(score.reason)
     if outcome is Outcome.NO_ANSWER:
         return one_line(f"no answer: {detail}{tail}")
     read = show(score.extracted) if score is not None else None

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.decisions import YES_NO, Decision
+from pytest_benchkit.engine import windows
 from pytest_benchkit.engine.lane import Lane
-from pytest_benchkit.engine.sizing import ALLOWANCE, ModelSizer, measure
+from pytest_benchkit.engine.lanes import build_lane
+from pytest_benchkit.engine.sizing import measure
 from pytest_benchkit.errors import BenchkitError, UsageProblem
-from pytest_benchkit.models.limits import SharedHold, Slots
+from pytest_benchkit.models.limits import SharedHold
 from pytest_benchkit.settings import SAMPLING
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class Prepared:
     """Request fields that the server refused in the warm-up."""
     sizing: dict[str, float] = field(default_factory=dict)
     """What was measured for prompts of a given size: the template's tokens, characters per token by kind."""
+    usage: list[str] | None = None
+    """The counts that the warm-up's reply told; ``None`` without a warm-up."""
     stopped: str | None = None
     """Why the model is not asked at all: its warm-up was refused."""
 
@@ -88,10 +92,14 @@ class Preflight:
         deciding: Collection[str] = (),
         texts: Mapping[str, str] | None = None,
         sizing: Mapping[str, dict[str, float]] | None = None,
+        planned: Callable[[str], windows.Planned] = lambda name: (),
+        asked_before: Mapping[str, int] | None = None,
     ) -> list[Prepared]:
         """Finds the models and, unless nothing will be asked, warms them up. ``deciding`` names models that
         are decision models, whatever their server says. ``texts`` are what prompt sizes are measured with,
-        where some suite has such; ``sizing`` holds by model what this run has measured before.
+        where some suite has such; ``sizing`` holds by model what this run has measured before. ``planned``
+        gives the rows to be asked of a model, ``asked_before`` the ``num_ctx`` this run has used: both for
+        servers that take the window with each request.
 
         Raises :class:`UsageProblem` naming every model that cannot be used.
         """
@@ -100,6 +108,7 @@ class Preflight:
         for spec in specs:
             try:
                 prepared.append(self._prepare(spec))
+                self._settle_window(spec, prepared[-1], planned, (asked_before or {}).get(spec.name))
                 if spec.name in deciding:
                     prepared[-1].facts["decision"] = True
                 prepared[-1].sizing.update((sizing or {}).get(spec.name, {}))
@@ -115,6 +124,21 @@ class Preflight:
             self.close()
             raise UsageProblem("\n".join(problems))
         return prepared
+
+    def _settle_window(
+        self,
+        spec: ModelSpec,
+        ready: Prepared,
+        planned: Callable[[str], windows.Planned],
+        earlier: int | None,
+    ) -> None:
+        """The window of a server that takes it with each request, settled before the first of them."""
+        if ready.facts.get("flavour") != "ollama":
+            return
+        need = windows.largest_need(planned(spec.name), spec.settings)
+        ready.window = windows.settle(spec, ready.facts.get("trained_window"), need, earlier, self._say)
+        ready.facts["num_ctx"] = ready.window
+        ready.facts["sources"]["window"] = "num_ctx of each request"
 
     def _hint(self, spec: ModelSpec) -> str:
         """For a name without an address that no server knows: what it may have been meant to be."""
@@ -199,66 +223,6 @@ class Preflight:
         self._servers.clear()
 
 
-def build_lane(
-    spec: ModelSpec,
-    prepared: Prepared,
-    *,
-    share: int,
-    hold: SharedHold,
-    say: Say,
-    registered: Mapping[str, Callable[[], Model]],
-    lag: Callable[[], float] = lambda: 0.0,
-) -> Lane:
-    """The model with this process's share of its slots."""
-    model: Model
-    if prepared.kind == "demo":
-        from pytest_benchkit.models.demo import DemoModel
-
-        model = DemoModel.parse(spec.argument)
-    elif prepared.kind == "registered":
-        model = registered[spec.name]()
-    else:
-        model = _http_model(spec, prepared, lag, say)
-    lane = Lane(
-        spec.name,
-        model,
-        Slots(share, hold),
-        spec.settings,
-        spec.origins,
-        endpoint=prepared.endpoint,
-        window=prepared.window,
-        sizer=_sizer(model, prepared),
-        say=say,
-    )
-    lane.stopped = prepared.stopped
-    return lane
-
-
-def _sizer(model: Model, prepared: Prepared) -> ModelSizer:
-    """Where ratios had to be measured, the server's tokenizer did not answer: it is not asked again."""
-    calibrated = prepared.sizing.keys() - {ALLOWANCE}
-    counts = bool(prepared.facts.get("tokenize")) and not calibrated
-    return ModelSizer(prepared.window, prepared.sizing, getattr(model, "count", None) if counts else None)
-
-
-def _http_model(spec: ModelSpec, prepared: Prepared, lag: Callable[[], float], say: Say) -> Model:
-    from dataclasses import replace
-
-    from pytest_benchkit.models.client import HttpModel
-    from pytest_benchkit.models.decision import DecisionModel
-    from pytest_benchkit.models.facts import ServerFacts
-    from pytest_benchkit.models.transport import AioTransport
-
-    transport = AioTransport(spec.settings.connect_timeout, spec.settings.ca_file)
-    facts = ServerFacts(**prepared.facts)
-    facts.window = prepared.window
-    served = replace(spec, base_url=prepared.base_url)
-    model_class = DecisionModel if prepared.decides else HttpModel
-    model = model_class(served, facts, transport, stream=prepared.stream, lag=lag, say=say)
-    model.dropped.update(prepared.dropped)
-    return model
-
-
 async def _first_requests(lane: Lane, prepared: Prepared, texts: Mapping[str, str] | None) -> None:
     """The warm-up, and what has to be measured for suites that size their prompts."""
     try:
@@ -284,6 +248,9 @@ async def _warm_up(lane: Lane, prepared: Prepared) -> None:
     prepared.dropped = sorted(getattr(lane.model, "dropped", ()))
     lane.note_exchange(exchange)
     prepared.stopped = lane.stopped
+    if exchange.failure is None:
+        counts = asdict(exchange.reply.usage)
+        prepared.usage = sorted(name for name, value in counts.items() if value is not None)
 
 
 def warm_up_request(lane: Lane) -> ChatRequest:

@@ -26,11 +26,14 @@ from pytest_benchkit.runs.record import (
 if TYPE_CHECKING:
     from pytest_benchkit.engine.outcome import Classified
     from pytest_benchkit.engine.plan import Job
-    from pytest_benchkit.reply import Exchange, Failure, Reply
+    from pytest_benchkit.engine.repair import Attempt
+    from pytest_benchkit.reply import Exchange, Failure, Loop, Reply
     from pytest_benchkit.score import Score
     from pytest_benchkit.task import Message, Task
 
 PROMPT_LIMIT = 32 * 1024
+EXACT = ("sent_at", "cost_usd")
+"""Numbers that four digits after the point would spoil: a clock, and the price of a short reply."""
 REPLY_LIMIT = 4 * 1024 * 1024
 
 
@@ -55,8 +58,11 @@ class Recorder:
         store_prompts: str,
         flags: Sequence[str] = (),
         extra: dict[str, Any] | None = None,
+        attempts: Sequence[Attempt] = (),
+        choices: int | None = None,
     ) -> TaskRecord:
-        """The record of one task; ``started`` is Unix seconds."""
+        """The record of one task; ``started`` is Unix seconds. Where ``attempts`` were several, the first is
+        the record's own."""
         cell = job.cell
         reply = exchange.reply
         hide = not cell.suite.store_prompts and store_prompts != "all"
@@ -101,6 +107,12 @@ class Recorder:
         if timing := _present(reply.timing):
             record["timing"] = cast("Any", timing)
         record["ask"] = _ask(exchange)
+        if reply.loop is not None:
+            cast("dict[str, Any]", record)["loop"] = _loop(reply.loop)
+        if choices is not None:
+            record["choices"] = choices
+        if len(attempts) > 1:
+            record["attempts"] = [_attempt(one, number, hide) for number, one in enumerate(attempts)]
         if exchange.failure is not None:
             record["error"] = _error(exchange.failure)
         if extra:
@@ -170,8 +182,35 @@ def _present(value: object) -> dict[str, Any]:
     for f in fields(value):  # type: ignore[arg-type]
         item = getattr(value, f.name)
         if item is not None and item is not False and item != {}:
-            out[f.name] = round(item, 4) if type(item) is float and f.name != "sent_at" else item
+            out[f.name] = round(item, 4) if type(item) is float and f.name not in EXACT else item
     return out
+
+
+def _attempt(attempt: Attempt, number: int, hide: bool) -> dict[str, Any]:
+    """One attempt, in the form of a small record (R-7)."""
+    exchange, score, (outcome, detail) = attempt.exchange, attempt.judged.score, attempt.classified
+    entry: dict[str, Any] = {
+        "number": number,
+        "outcome": outcome.value,
+        "flags": list(exchange.reply.flags),
+        "reply": _reply(exchange.reply, hide),
+        "usage": _present(exchange.reply.usage),
+        "timing": _present(exchange.reply.timing),
+        "ask": _ask(exchange),
+    }
+    if detail is not None:
+        entry["detail"] = detail
+    if outcome.counted:
+        entry["score"] = score.value if score is not None else 0.0
+    if score is not None and score.rule is not None:
+        entry["rule"] = score.rule
+    if attempt.feedback is not None:
+        entry["feedback"] = attempt.feedback
+    if exchange.reply.loop is not None:
+        entry["loop"] = _loop(exchange.reply.loop)
+    if exchange.failure is not None:
+        entry["error"] = _error(exchange.failure)
+    return entry
 
 
 def _ask(exchange: Exchange) -> AskFields:
@@ -187,6 +226,14 @@ def _ask(exchange: Exchange) -> AskFields:
     if exchange.seed is not None:
         ask["seed"] = exchange.seed
     return ask
+
+
+def _loop(loop: Loop) -> dict[str, Any]:
+    found = {f.name: getattr(loop, f.name) for f in fields(loop)}
+    for name in ("share", "likeness"):
+        if found[name] is not None:
+            found[name] = round(found[name], 4)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _error(failure: Failure) -> ErrorFields:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_benchkit.reply import Exchange, Failure, Reply, Retry, Timing, ToolCall, Usage
+from pytest_benchkit.engine.repair import UNFINISHED
+from pytest_benchkit.reply import LOOPS, Exchange, Failure, Loop, Reply, Retry, Timing, ToolCall, Usage
 from pytest_benchkit.runs.plain import parse
 from pytest_benchkit.runs.store import RECORDS, Ledger, iter_lines
 
 if TYPE_CHECKING:
     from pytest_benchkit.models.base import ChatRequest, Gate
+
+OURS = frozenset({"cut", "scorer_raised", UNFINISHED})
+"""Flags that scoring sets, not the reply."""
 
 
 class ReplayModel:
@@ -35,13 +40,23 @@ class ReplayModel:
     async def ask(self, request: ChatRequest, gate: Gate) -> Exchange:
         await gate.enter()
         try:
-            place = self._places.get(request.identity)
+            place, number = self._places.get(request.identity), 0
+            if place is None:  # KEY#n is a repair round
+                key, _, round_number = request.identity.rpartition("#")
+                if round_number.isdecimal():
+                    place, number = self._places.get(key), int(round_number)
             if place is None:
                 words = "the replayed run holds no record of this task"
                 return Exchange(Reply(), Failure("not_stored", words, "replay"), tries=0)
             with self._path.open("rb") as file:
                 file.seek(place)
-                return exchange_of(parse(file.readline()))
+                record = parse(file.readline())
+            if not number:
+                return exchange_of(record)
+            if number < len(attempts := record.get("attempts", ())):
+                return exchange_of(attempts[number])
+            words = f"the replayed run holds no repair round {number} of this task"
+            return Exchange(Reply(), Failure("not_stored", words, "replay"), tries=0)
         finally:
             gate.leave()
 
@@ -55,7 +70,9 @@ def exchange_of(record: Mapping[str, Any]) -> Exchange:
     error: Mapping[str, Any] | None = record.get("error")
     failure = None
     if error is not None:
-        failure = Failure(error["kind"], error["message"], "replay", error.get("status"), error.get("where"))
+        kind = error["kind"]
+        category = "loop" if kind in LOOPS else "replay"
+        failure = Failure(kind, error["message"], category, error.get("status"), error.get("where"))
     elif "answer" not in stored and "tool_calls" not in stored:
         failure = Failure("not_stored", "the run was told not to store this reply", "replay")
     ask: Mapping[str, Any] = record.get("ask", {})
@@ -71,8 +88,11 @@ def exchange_of(record: Mapping[str, Any]) -> Exchange:
         trace_status=stored.get("trace_status", "unavailable"),
         usage=Usage(**record.get("usage", {})),
         timing=Timing(**record.get("timing", {})),
-        flags=[flag for flag in record.get("flags", []) if flag not in ("cut", "scorer_raised")],
+        flags=[flag for flag in record.get("flags", []) if flag not in OURS],
     )
+    if (loop := record.get("loop", {})).get("killed"):  # what it would have gone on to say is not known
+        known = {f.name for f in fields(Loop)}
+        reply.loop = Loop(**{name: value for name, value in loop.items() if name in known})
     return Exchange(
         reply,
         failure,

@@ -9,12 +9,13 @@ from pytest_benchkit.gates import sampling
 from pytest_benchkit.gates.bound_rules import tasks_of
 from pytest_benchkit.gates.bounds import thresholds
 from pytest_benchkit.gates.metrics import SHARES, SuiteFacts, spec_of
+from pytest_benchkit.gates.params import OTHERS
 from pytest_benchkit.gates.problems import ordered, render
 from pytest_benchkit.gates.runs import problems_of
 from pytest_benchkit.gates.schema import Bound, Entry
 from pytest_benchkit.gates.tree import Tree
 
-FLAGS = {"max_tokens": "--bench-max-tokens", "thinking": "--bench-thinking", "system": "--bench-system"}
+FLAGS = {name: f"--bench-{name.replace('_', '-')}" for name in OTHERS}
 
 
 def explain(tree: Tree, entry: Entry, suite: SuiteFacts | None) -> list[str]:

@@ -59,6 +59,9 @@ def planned(result: SuiteResult, entry: Entry) -> int:
     return rows * entry.repeats
 
 
+NO_SELECTION = "run without -k, -m, node ids, --lf and the like"
+
+
 def _ladder(result: SuiteResult, entry: Entry, problems: Sequence[Problem]) -> Iterator[Reason]:
     """Every hit, in order."""
     if bad := errors(problems):
@@ -128,11 +131,11 @@ def _pins(result: SuiteResult, entry: Entry) -> Iterator[Reason]:
 def _counts(result: SuiteResult, entry: Entry) -> Iterator[Reason]:
     counts, wanted = result.counts, planned(result, entry)
     if result.kind == "ids" or counts.collected < wanted:
-        yield Reason(
-            "deselected",
-            f"{counts.collected} of {wanted} planned rows were collected",
-            "run without -k, -m, node ids, --lf and the like",
-        )
+        words, remedy = f"{counts.collected} of {wanted} planned rows were collected", NO_SELECTION
+        if (part := result.shard) is not None:
+            words += f", this is part {part['index']} of {part['count']}"
+            remedy = "put the parts together with benchkit merge, then benchkit gate judge"
+        yield Reason("deselected", words, remedy)
     if counts.unasked > 0 or result.stopped is not None:
         why = f" ({result.stopped})" if result.stopped else ""
         yield Reason(

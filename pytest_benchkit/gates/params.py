@@ -13,7 +13,7 @@ from typing import Any
 from pytest_benchkit.gates.problems import Sink, Where, shown
 from pytest_benchkit.settings import SAMPLING, Parse, definitions
 
-OTHERS = ("max_tokens", "thinking", "system")
+OTHERS = ("max_tokens", "thinking", "system", "loop_kill")
 FREE = ("seed", "max_tokens")
 """May differ from the default without a pin: the seed is the draw of a repetition, and a token limit shows
 in its own metric (``truncation_rate``) and makes no score better."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_benchkit.gates.metrics import SHARES, MetricValue, SuiteFacts, spec_of
 from pytest_benchkit.score import COUNTED, Outcome
-from pytest_benchkit.settings import SAMPLING
+from pytest_benchkit.settings import LOOP_KILL, SAMPLING
 
 ERRORS = (Outcome.HARNESS_ERROR, Outcome.CONTAMINATED)
 
@@ -53,6 +53,8 @@ class SuiteResult:
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     mixed: tuple[str, ...] = ()
     stopped: str | None = None
+    shard: Mapping[str, int] | None = None
+    """Which part of a plan this is (``index`` of ``count``), for a run with ``--bench-shard``."""
 
 
 def suite_result(
@@ -92,6 +94,7 @@ def suite_result(
         fingerprints=fingerprints(suite_info),
         mixed=_mixed(info, name, model, rows),
         stopped=stopped,
+        shard=info.get("shard"),
     )
 
 
@@ -149,7 +152,8 @@ def parameters(info: Mapping[str, Any], suite: str, model: str) -> tuple[dict[st
     for name in ("thinking", "system"):
         used[name] = model_info.get(name)
     used["max_tokens"] = sampling.get("max_tokens")
-    return used, {**declared, "thinking": "default", "system": None}
+    used["loop_kill"] = model_info.get("loop_kill", LOOP_KILL)  # older runs ended none
+    return used, {**declared, "thinking": "default", "system": None, "loop_kill": LOOP_KILL}
 
 
 def fingerprints(suite_info: Mapping[str, Any]) -> dict[str, str]:

@@ -22,6 +22,20 @@ Mode = Literal["certain", "sprt"]
 SCORE = "score"
 
 
+def settled(verdict: GateVerdict, rows: Sequence[Mapping[str, Any]], planned: int) -> GateVerdict:
+    """The verdict on a stored run whose rest was not asked: what is certain of it, whatever that rest were.
+
+    ``rows`` are those of the gate's cell, ``planned`` is how many it would have.
+    """
+    if verdict.entry is None or not verdict.counts.unasked:
+        return verdict
+    keys = [row["key"] for row in rows] + [f"unasked {number}" for number in range(planned - len(rows))]
+    watch = Watch(verdict.entry, keys, "certain", clustered=any("group" in row for row in rows))
+    for row in rows:
+        watch.note(row)
+    return watch.applied_to(verdict)
+
+
 class Watch:
     """One gate over one cell. ``keys``: the cell's rows in dispatch order; ``clustered``: whether its rows
     hang together in groups, whose number at the end cannot be told early."""

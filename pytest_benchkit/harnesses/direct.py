@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.models.base import ChatRequest, Gate, Model
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 NAME = "direct"
 MOST_TOKENS = 16_384
+EMPTY = "(empty reply)"
+"""An answer without text: many servers refuse an assistant's turn that is empty."""
+AGAIN = "Reply with a complete new answer that replaces the last one, in the form that was asked for."
 
 
 def messages_of(prompt: str | list[Message], system: str | None) -> list[Message]:
@@ -59,7 +63,20 @@ def build(
         identity=identity,
         needs_tools=tools is not None and "tools" in suite.needs,
         prompt_tokens=suite.prompt_tokens(task),
+        seconds=settings.task_timeout,
     )
+
+
+def follow_up(first: ChatRequest, answer: str, feedback: str, number: int, left: int) -> ChatRequest:
+    """The request of repair round ``number`` (from 1): the suite's messages, the last answer without its
+    thinking, what was wrong with it, and the demand for a whole new answer (R-3).
+
+    Rounds before the last are not sent, so that the prompt stays bounded. ``left`` counts this round.
+    """
+    rounds = "This is your last try." if left == 1 else f"{left} tries are left."
+    said: Message = {"role": "assistant", "content": answer if answer.strip() else EMPTY}
+    told: Message = {"role": "user", "content": f"{feedback}\n\n{rounds} {AGAIN}"}
+    return replace(first, messages=[*first.messages, said, told], identity=f"{first.identity}#{number}")
 
 
 async def ask(model: Model, request: ChatRequest, gate: Gate) -> Exchange:

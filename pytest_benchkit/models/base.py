@@ -8,8 +8,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from pytest_benchkit.decisions import Decision
-    from pytest_benchkit.reply import Exchange, Reply
+    from pytest_benchkit.reply import Exchange, Failure, Reply
     from pytest_benchkit.task import Message
+
+
+class Watch(Protocol):
+    """Looks at a reply while it arrives and may end it early."""
+
+    failure: Failure | None
+    """Why the reply was ended, of category ``loop``."""
+
+    def begin(self) -> None:
+        """A request leaves: what an earlier try said is forgotten."""
+
+    def see(self, pieces: Sequence[tuple[str, str]]) -> Failure | None:
+        """Takes pieces of text with their channels (``thinking``, ``answer``, others); gives ``failure``."""
+
+    def end(self) -> None:
+        """Nothing more will come of this try."""
 
 
 @dataclass(slots=True)
@@ -20,7 +36,8 @@ class ChatRequest:
     name of the ask (``suite|task|repeat``) and ``samples`` a right and a wrong reply to it: embedded
     models without weights answer from these two, servers never see them. ``needs_tools``: without tool
     calling there is nothing to ask, so a server that refuses ``tools`` is not asked without them.
-    ``prompt_tokens`` bounds the prompt, template included, where that is known already.
+    ``prompt_tokens`` bounds the prompt, template included, where that is known already. ``watch`` sees the
+    reply as it is streamed; models that do not stream leave it alone.
     """
 
     messages: Sequence[Message]
@@ -32,6 +49,9 @@ class ChatRequest:
     samples: tuple[str | Reply, str | Reply] | None = None
     needs_tools: bool = False
     prompt_tokens: int | None = None
+    watch: Watch | None = None
+    seconds: float | None = None
+    """What is left of the whole task's time, on the server's clock; ``None`` for no such limit."""
     decision: Decision | None = None
     """The same row as a question with known answers, which is what a decision model is asked."""
 

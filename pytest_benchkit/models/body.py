@@ -1,4 +1,7 @@
-"""From a :class:`ChatRequest` to the JSON body of ``/v1/chat/completions``, and its fingerprint."""
+"""From a :class:`ChatRequest` to the JSON body of ``/v1/chat/completions``, and its fingerprint.
+
+For Ollama too: :mod:`~pytest_benchkit.models.ollama` writes the same body its own way.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def chat_body(
 ) -> dict[str, Any]:
     """The request's JSON object for one flavour of server; only known values are sent."""
     body: dict[str, Any] = {"model": served_id, "messages": list(request.messages), "stream": stream}
-    if stream:
+    if stream and flavour != "ollama":
         body["stream_options"] = {"include_usage": True}
     for name, value in request.sampling.items():
         if name == "repetition_penalty" and flavour in ("llamacpp", "llama-swap"):
@@ -39,7 +42,10 @@ def chat_body(
 
 
 def _thinking(body: dict[str, Any], mode: str, flavour: str) -> None:
-    if mode in ("low", "medium", "high"):
+    if flavour == "ollama":
+        if mode != "default":
+            body["think"] = {"on": True, "off": False}.get(mode, mode)
+    elif mode in ("low", "medium", "high"):
         body["reasoning_effort"] = mode
     elif mode in ("on", "off"):
         if flavour in ("llamacpp", "llama-swap", "vllm", "sglang"):
@@ -62,6 +68,8 @@ def fingerprint(body: Mapping[str, Any]) -> str:
 
 def _without_images(message: Mapping[str, Any]) -> Mapping[str, Any]:
     content = message.get("content")
+    if isinstance(images := message.get("images"), list):
+        return {**message, "images": [hashlib.sha256(str(image).encode()).hexdigest() for image in images]}
     if not isinstance(content, list):
         return message
     parts = []

@@ -1,9 +1,9 @@
 """One reply of an OpenAI-compatible chat server: bytes in, a :class:`~pytest_benchkit.reply.Reply` out.
 
 :class:`ChatStream` is a pure machine over streamed answers and whole JSON bodies (rules S-1 to S-39 of the
-engine's specification, without Ollama's own format). It has no clock and no I/O; whoever reads the socket
-says when the bytes came. Pieces of text are appended and joined once, so the work per chunk does not depend
-on how long the reply already is.
+engine's specification; Ollama's format: :mod:`~pytest_benchkit.models.ndjson`). It has no clock and no I/O;
+whoever reads the socket says when the bytes came. Pieces of text are appended and joined once, so the work
+per chunk does not depend on how long the reply already is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pytest_benchkit.models import jsonlib, stopwatch
 from pytest_benchkit.models.channels import Channels
 from pytest_benchkit.models.faults import failure_of_body, failure_of_error, retry_after
 from pytest_benchkit.models.shapes import error_of, is_reply, not_a_reply, texts
-from pytest_benchkit.models.sse import BOM, ErrorData, EventReader
+from pytest_benchkit.models.sse import BOM, ErrorData, EventReader, Reader
 from pytest_benchkit.models.thinking import AUTO, Tags
 from pytest_benchkit.models.transcript import Transcript
 from pytest_benchkit.reply import Failure, Reply
@@ -44,7 +44,7 @@ class ChatStream:
         self.generated = False
         self.oversize = False
         self._max = max_reply
-        self._reader = EventReader()
+        self._reader: Reader = EventReader()
         self._channels = Channels(think_tags)
         self._kind = ""  # "events" or "json", as the first visible byte tells
         self._head = b""  # the body's first bytes

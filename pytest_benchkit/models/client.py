@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -19,11 +19,13 @@ from pytest_benchkit.models.counting import TokenCounter
 from pytest_benchkit.models.deadline import Deadline
 from pytest_benchkit.models.faults import failure_of_body, retry_after
 from pytest_benchkit.models.jsonlib import dumps
+from pytest_benchkit.models.residence import unload
 from pytest_benchkit.models.transport import Response, Transport, TransportError
 from pytest_benchkit.reply import Exchange, Failure, Reply, Retry
 
 if TYPE_CHECKING:
-    from pytest_benchkit.models.base import ChatRequest, Gate
+    from pytest_benchkit.models.base import ChatRequest, Gate, Watch
+    from pytest_benchkit.models.chat import Piece
     from pytest_benchkit.models.facts import ServerFacts
     from pytest_benchkit.models.profiles import ModelSpec
     from pytest_benchkit.models.thinking import Tags
@@ -53,7 +55,7 @@ class Body(Protocol):
     @property
     def generated(self) -> bool: ...
 
-    def feed(self, data: bytes, at: float) -> object: ...
+    def feed(self, data: bytes, at: float) -> Sequence[Piece]: ...
 
     def close(self, at: float, *, content_type: str, t0: float) -> tuple[Reply, Failure | None]: ...
 
@@ -67,6 +69,7 @@ class Attempt:
     status: int | None = None
     request_id: str | None = None
     sent_at: float | None = None
+    open_s: float = 0.0
     param: str | None = None
 
 
@@ -79,6 +82,7 @@ class HttpModel:
 
     simulated = False
     path = "/v1/chat/completions"
+    probe = "/v1/models"
 
     def __init__(
         self,
@@ -118,15 +122,20 @@ class HttpModel:
         body = chat_body(
             request, self._settings, self._facts.served_id, self._facts.flavour, stream=self._stream
         )
-        whole = fingerprint(body)
+        whole = fingerprint(self._wire(body))
         if (too_long := await self._counter.fit(request, body)) is not None:
             wanted = body.get("max_tokens")
             return Exchange(Reply(), too_long, tries=0, max_tokens=wanted, fingerprint=whole)
         exchange = await self._exchange(request, body, gate)
         exchange.fingerprint = whole
-        if exchange.failure is None:
+        if exchange.failure is None or exchange.failure.category == "loop":
             await self._counter.complete(exchange, body)
         return exchange
+
+    async def unload(self) -> str | None:
+        """Has the server evict this model; gives what went wrong, ``None`` when it is done."""
+        problem = await unload(self._transport, self._root, self._headers, self._facts)
+        return problem and self._masked(problem)
 
     async def count(self, text: str) -> int | None:
         """Length of a text by the server's own tokenizer; ``None`` when it has no route for that."""
@@ -134,10 +143,10 @@ class HttpModel:
 
     async def _exchange(self, request: ChatRequest, body: dict[str, Any], gate: Gate) -> Exchange:
         """One body, sent until it is settled."""
-        exchange = Exchange(Reply(), fingerprint=fingerprint(body))
+        exchange = Exchange(Reply(), fingerprint=fingerprint(self._wire(body)))
         exchange.max_tokens, exchange.seed = body.get("max_tokens"), body.get("seed")
         ready = time.monotonic()
-        attempt = await self._until_settled(body, gate, exchange, needs_tools=request.needs_tools)
+        attempt = await self._until_settled(body, gate, exchange, request)
         exchange.reply, exchange.failure = attempt.reply, attempt.failure
         exchange.http_status, exchange.request_id = attempt.status, attempt.request_id
         if attempt.sent_at is not None:
@@ -150,18 +159,20 @@ class HttpModel:
     # ------------------------------------------------------------------ trying again
 
     async def _until_settled(
-        self, body: dict[str, Any], gate: Gate, exchange: Exchange, *, needs_tools: bool
+        self, body: dict[str, Any], gate: Gate, exchange: Exchange, request: ChatRequest
     ) -> Attempt:
         left = {"connection": self._settings.connect_retries, "busy": self._settings.retries}
         waited = 0.0
         exchange.tries = 0
         while True:
-            if needs_tools and "tools" in self.dropped:
+            if request.needs_tools and "tools" in self.dropped:
                 return Attempt(Reply(), Failure("no_tools", NO_TOOLS, "skip"))
             for name in self.dropped:
                 body.pop(name, None)
-            attempt = await self._attempt(body, gate)
+            rest = None if request.seconds is None else request.seconds - exchange.open_s
+            attempt = await self._attempt(body, gate, rest, request.watch)
             exchange.tries += 1
+            exchange.open_s += attempt.open_s
             failure = attempt.failure
             if failure is None:
                 gate.leave()
@@ -235,29 +246,40 @@ class HttpModel:
 
     # ------------------------------------------------------------------ one HTTP request
 
+    def _wire(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The body as this dialect sends it."""
+        return body
+
     def _new_body(self) -> Body:
         """What takes in an answer."""
         return ChatStream(think_tags=self._tags)
 
-    async def _attempt(self, body: dict[str, Any], gate: Gate) -> Attempt:
-        payload = dumps(body)
+    async def _attempt(
+        self, body: dict[str, Any], gate: Gate, rest: float | None = None, watch: Watch | None = None
+    ) -> Attempt:
+        """Sends a body once; ``rest`` is what is left of the task's time, in seconds (D-1)."""
+        payload = dumps(self._wire(body))
         stream = self._new_body()
+        if watch is not None:
+            watch.begin()
         await gate.enter()
         lag, started = self._lag(), time.monotonic()
         response: Response | None = None
         failure: Failure | None = None
         error_body = b""
         whole = False
+        seconds = self._settings.timeout if rest is None else min(rest, self._settings.timeout)
         try:
             async with asyncio.timeout(None) as limit:
-                deadline = Deadline(limit, started, self._settings.timeout, self._lag)
+                deadline = Deadline(limit, started, seconds, self._lag)
                 try:
                     response = await self._transport.send(
                         "POST", f"{self._root}{self.path}", self._headers, payload
                     )
                     deadline.starts_at(response.sent_at)
                     if response.status == 200:
-                        whole = await self._read(response, stream, deadline)
+                        whole = await self._read(response, stream, deadline, watch)
+                        failure = watch.failure if watch is not None else None
                     else:
                         error_body = await _head_of(response)
                         whole = True
@@ -265,18 +287,21 @@ class HttpModel:
                     deadline.cancel()
         except TimeoutError:
             if not stream.finished:
-                failure = await self._timed_out(stream, response)
+                failure = await self._timed_out(stream, response, seconds)
         except TransportError as error:
             failure = self._broken(error, stream)
         finally:
+            if watch is not None:
+                watch.end()
             if response is not None:
                 response.release() if whole else response.close()
         if failure is None and response is not None and response.status == 200:
             gate.leave()  # the next request leaves before anything is done with this reply
         return self._result(response, stream, failure, error_body, started, lag)
 
-    async def _read(self, response: Response, stream: Body, deadline: Deadline) -> bool:
-        """Feeds the stream to its end; True when the connection may be used again."""
+    async def _read(self, response: Response, stream: Body, deadline: Deadline, watch: Watch | None) -> bool:
+        """Feeds the stream to its end, or until the watch ends it; True when the connection may be used
+        again."""
         drained = 0
         now = time.monotonic
         async for data in response.chunks():
@@ -287,24 +312,29 @@ class HttpModel:
                 if drained > DRAIN_BYTES:
                     return False
                 continue
-            stream.feed(data, now())
+            pieces = stream.feed(data, now())
+            if watch is not None and pieces and not stream.failed and watch.see(pieces) is not None:
+                return False
             if stream.done:
                 deadline.at_most(DRAIN_S)
             elif stream.finished:
                 deadline.at_most(AFTER_FINISH_S)
         return True
 
-    async def _timed_out(self, stream: Body, response: Response | None) -> Failure:
-        where, limit = self.path, self._settings.timeout
+    async def _timed_out(self, stream: Body, response: Response | None, limit: float) -> Failure:
+        where, whose = self.path, "request" if limit == self._settings.timeout else "task"
         if response is None and not await self._alive():
-            words = f"no byte within {limit:g} s, and the server does not answer /v1/models either"
+            words = f"no byte within {limit:g} s, and the server does not answer {self.probe} either"
             return Failure("server_unresponsive", words, "after_output", where=where)
-        return Failure("request", f"no complete reply within {limit:g} s", "deadline", where=where)
+        words = f"no complete reply within {limit:.3g} s"
+        if whose == "task":
+            words += f", what was left of --bench-task-timeout={self._settings.task_timeout:g}"
+        return Failure(whose, words, "deadline", where=where)
 
     async def _alive(self) -> bool:
         try:
             async with asyncio.timeout(2.0):
-                answer = await self._transport.send("GET", f"{self._root}/v1/models", self._headers, None)
+                answer = await self._transport.send("GET", f"{self._root}{self.probe}", self._headers, None)
                 answer.close()
         except (TimeoutError, TransportError):
             return False
@@ -328,7 +358,8 @@ class HttpModel:
         status = response.status if response else None
         headers = response.headers if response else {}
         content_type = headers.get("Content-Type", "")
-        reply, found = stream.close(time.monotonic(), content_type=content_type, t0=sent_at)
+        now = time.monotonic()
+        reply, found = stream.close(now, content_type=content_type, t0=sent_at)
         param = None
         if response is not None and status != 200:
             found = failure_of_body(response.status, error_body, content_type)
@@ -351,7 +382,9 @@ class HttpModel:
             for name in ("text", "answer", "thinking"):
                 setattr(reply, name, self._masked(getattr(reply, name)))
         request_id = headers.get("x-request-id")
-        return Attempt(reply, failure, status, request_id and self._masked(request_id)[:200], sent_at, param)
+        request_id = request_id and self._masked(request_id)[:200]
+        open_s = max(0.0, now - sent_at - late)
+        return Attempt(reply, failure, status, request_id, sent_at, open_s, param)
 
     def _masked(self, words: str) -> str:
         return words.replace(self._secret, "***") if self._secret else words

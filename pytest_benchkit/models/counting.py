@@ -20,8 +20,9 @@ ANSWER_RESERVE = 16
 """Tokens that a window must leave for an answer to make sense."""
 TEMPLATE_RESERVE = 64
 """Tokens that a chat template may add around the messages."""
-ENDS_AT_WINDOW = frozenset({"llamacpp", "llama-swap", "lmstudio", "ollama"})
-"""Servers that finish with ``length`` at their window instead of refusing a ``max_tokens`` beyond it."""
+ENDS_AT_WINDOW = frozenset({"llamacpp", "llama-swap", "lmstudio"})
+"""Servers that finish with ``length`` at their window instead of refusing a ``max_tokens`` beyond it. Ollama
+does neither: it drops the beginning of the prompt and goes on."""
 
 
 class TokenCounter:

@@ -17,6 +17,7 @@ from pytest_benchkit.reply import Exchange, Failure, Reply
 if TYPE_CHECKING:
     from pytest_benchkit.decisions import Decision
     from pytest_benchkit.models.base import ChatRequest, Gate
+    from pytest_benchkit.models.chat import Piece
 
 PATH = "/v1/systemone"
 NAME = "answer"
@@ -72,9 +73,11 @@ class WholeBody:
     def generated(self) -> bool:
         return bool(self._data)
 
-    def feed(self, data: bytes, at: float) -> None:
+    def feed(self, data: bytes, at: float) -> list[Piece]:
+        """Takes bytes; no text of a model is in them."""
         self._data += data
         self.oversize = len(self._data) > MOST_BYTES
+        return []
 
     def close(self, at: float, *, content_type: str, t0: float) -> tuple[Reply, Failure | None]:
         """The body as the reply's text; its end is the answer's time."""

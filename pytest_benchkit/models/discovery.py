@@ -18,7 +18,7 @@ from pytest_benchkit.models.facts import Answer, Prober, ServerFacts
 from pytest_benchkit.models.faults import quote
 from pytest_benchkit.models.flavours import FLAVOURS, from_entry, from_lmstudio, from_props
 
-LISTING, OLLAMA_VERSION = "/v1/models", "/api/version"
+LISTING, OLLAMA_VERSION, OLLAMA_LISTING = "/v1/models", "/api/version", "/api/tags"
 NAMES_SHOWN = 20
 OWNERS = {
     "llamacpp": "llamacpp",
@@ -58,6 +58,9 @@ async def discover(
     try:
         listing, version = await _reach(prober, provider, wait, say)
         facts = ServerFacts(root, model)
+        if provider == "ollama" or _is_ollama(version):
+            own = await prober.get(OLLAMA_LISTING)
+            listing = own if own.status == 200 else listing  # its own answer wins over its façade
         entries = _entries(listing, facts)
         entry = _pick(entries, facts) if model and entries is not None else {}
         from_entry(facts, entry)
@@ -151,7 +154,7 @@ async def _identify(prober: Prober, facts: ServerFacts, entry: Mapping[str, Any]
 
     True when the answers to the questions already told the flavour's facts.
     """
-    if isinstance(version.object.get("version"), str):
+    if _is_ollama(version):
         facts.flavour = "ollama"
         return False
     owner = entry.get("owned_by")
@@ -167,6 +170,10 @@ async def _identify(prober: Prober, facts: ServerFacts, entry: Mapping[str, Any]
         facts.flavour = "lmstudio"
         from_lmstudio(facts, studio)
     return facts.flavour != "openai"
+
+
+def _is_ollama(version: Answer) -> bool:
+    return isinstance(version.object.get("version"), str)
 
 
 def _is_studio(entries: Any) -> bool:

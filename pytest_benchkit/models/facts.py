@@ -28,8 +28,9 @@ class ServerFacts:
     ``root``: the address without ``/v1``. ``listing``: ids in the server's order, ``None`` when it has no
     listing. ``capacity``: parallel requests; ``window``: tokens of one request (of one slot);
     ``trained_window``: what the model was trained for, never used as the window. ``tokenize``,
-    ``apply_template``, ``unload``: routes under ``root``. ``sources`` says which answer a number came
-    from; ``notes`` what went wrong on the way; ``requests`` how many were sent.
+    ``apply_template``, ``unload``: routes under ``root``. ``num_ctx``: the window that Ollama is asked for.
+    ``sources`` says which answer a number came from; ``notes`` what went wrong on the way; ``requests``
+    how many were sent.
     """
 
     root: str
@@ -39,6 +40,7 @@ class ServerFacts:
     loaded: bool | None = None
     capacity: int | None = None
     window: int | None = None
+    num_ctx: int | None = None
     trained_window: int | None = None
     tokenize: str | None = None
     apply_template: str | None = None
@@ -46,6 +48,7 @@ class ServerFacts:
     build: str | None = None
     model_file: str | None = None
     quantization: str | None = None
+    digest: str | None = None
     unload: str | None = None
     images: bool | None = None
     decision: bool | None = None

@@ -6,6 +6,7 @@ not come, or comes in an odd shape, stays unknown.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import PurePosixPath, PureWindowsPath
@@ -45,6 +46,7 @@ def from_entry(facts: ServerFacts, entry: Mapping[str, Any]) -> None:
     swap = _object(meta.get("llamaswap"))
     if any(part.get("decision") is True for part in (swap, meta, _object(entry.get("metadata")))):
         facts.decision = True
+    facts.word("digest", entry.get("digest"))
     status = entry.get("status")
     word = status.get("value") if isinstance(status, Mapping) else status
     if isinstance(word, str) and facts.loaded is None:
@@ -142,10 +144,14 @@ def from_lmstudio(facts: ServerFacts, answer: Answer) -> None:
 
 
 async def ollama(prober: Prober, facts: ServerFacts) -> None:
-    """Through its OpenAI façade: the window is the server's own default, which it does not tell."""
+    """The window is what each request asks for (``num_ctx``), so no answer tells it."""
+    facts.window = None
+    facts.sources.pop("window", None)
     facts.number("capacity", 1, "Ollama answers one request at a time unless told otherwise")
     facts.unload = "/api/generate"
-    answer = await prober.post("/api/show", {"model": facts.served_id})
+    answer, running = await asyncio.gather(
+        prober.post("/api/show", {"model": facts.served_id}), prober.get("/api/ps")
+    )
     _noted(facts, "/api/show", answer)
     shown = answer.object
     for name, value in _object(shown.get("model_info")).items():
@@ -155,6 +161,10 @@ async def ollama(prober: Prober, facts: ServerFacts) -> None:
     facts.word("quantization", _object(shown.get("details")).get("quantization_level"))
     if isinstance(able := shown.get("capabilities"), list):
         facts.images = "vision" in able
+    _noted(facts, "/api/ps", running)
+    if isinstance(models := running.object.get("models"), list):
+        names = [entry.get("name") for entry in models if isinstance(entry, Mapping)]
+        facts.loaded = facts.served_id in names or f"{facts.served_id}:latest" in names
 
 
 FLAVOURS: dict[str, Flavour] = {

@@ -8,8 +8,24 @@ CRLF end a line. Pure and incremental; no I/O, no clock.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 MAX_EVENT = 16 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
+
+
+class Reader(Protocol):
+    """Cuts a body into the pieces that hold one JSON value each: events, or lines. Names as in
+    :class:`EventReader`."""
+
+    done: bool
+    oversize: bool
+    odd: int
+
+    def feed(self, data: bytes) -> Iterable[bytes]: ...
+
+    def finish(self) -> Iterable[bytes]: ...
 
 
 class ErrorData(bytes):

@@ -8,6 +8,8 @@ from typing import Any
 from pytest_benchkit.models.figures import count, measure
 from pytest_benchkit.reply import Usage
 
+OLLAMA_TIMES = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
+"""What Ollama measured itself, in nanoseconds."""
 # What servers measure themselves: llama.cpp `timings`, vLLM `metrics`, LM Studio `stats`.
 SERVER_TIMES = (
     "prompt_ms",
@@ -20,6 +22,7 @@ SERVER_TIMES = (
     "tokens_per_second",
     "time_to_first_token",
     "generation_time",
+    *OLLAMA_TIMES,
 )
 
 

@@ -13,6 +13,7 @@ from pytest_benchkit.engine.decided import DECIDED_FOLDER
 from pytest_benchkit.engine.preflight import missing_modules
 from pytest_benchkit.errors import BenchkitError, StoreError, UsageProblem
 from pytest_benchkit.perturbations import name_of
+from pytest_benchkit.plugin.planning import planned_rows
 from pytest_benchkit.plugin.session import default_runs_root
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def fetch(suites: Iterable[Suite], say: Callable[[str], None], *, allowed: bool)
 
 def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -> None:
     from pytest_benchkit.engine import facts
+    from pytest_benchkit.engine.budget import problems as budget_problems
     from pytest_benchkit.engine.preflight import Preflight
     from pytest_benchkit.engine.sizing import texts_of
     from pytest_benchkit.runs.store import now_text
@@ -155,8 +157,12 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         deciding=bench.options.deciding,
         texts=texts_of([*suites, *marked_suites(bench)]) if warm else None,
         sizing={model["name"]: model.get("sizing", {}) for model in old.get("models", [])},
+        planned=lambda model: planned_rows(bench, model, marked_suites(bench)),
+        asked_before={m["name"]: m["num_ctx"] for m in old.get("models", []) if "num_ctx" in m},
     )
     _refuse_chat_suites(bench, suites)
+    if unknown := budget_problems(bench.specs, bench.prepared):
+        raise UsageProblem("\n".join(unknown))
     config = bench.config
     named = {f"{s.key}:{s.variant}" if s.variant else s.key: s for s in suites}
     new: dict[str, Any] = {
@@ -179,7 +185,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
             "harnesses": [HARNESS],
             "perturbations": list(bench.options.perturbations),
             "repeats": bench.options.repeats,
-            "repair": 0,
+            "repair": max((spec.settings.repair_attempts for spec in bench.specs), default=0),
         },
         "sessions": [*old.get("sessions", [])],
         "replay_of": bench.options.replay and Path(bench.options.replay).name,

@@ -53,6 +53,8 @@ class EarlyStop:
             axes = Axes(*(cell[name] for name in Axes._fields))
             if watches := [self._watch(entry, keys[axes], axes) for entry in self._entries(cell, axes)]:
                 self._cells[axes] = watches
+        if not self._cells:
+            self._bench.say("early stop: no gate that could be judged watches this run, every row is asked")
         before = store.on_record
 
         def on_record(record: Mapping[str, Any]) -> None:

@@ -11,10 +11,24 @@ from pytest_benchkit.errors import StoreError
 from pytest_benchkit.runs.store import finished, now_text
 
 if TYPE_CHECKING:
+    from pytest_benchkit.engine.preflight import Prepared
+    from pytest_benchkit.models.profiles import ModelSpec
     from pytest_benchkit.plugin.session import BenchSession
 
 
 def finish(bench: BenchSession, session: pytest.Session) -> None:
+    """Closes the run, and when everything is saved has models leave their servers."""
+    from pytest_benchkit.engine import eviction
+    from pytest_benchkit.engine.lanes import http_model
+
+    leaving = _leaving(bench)
+    _close(bench, session)
+    if leaving:
+        models = [(spec.name, http_model(spec, ready, bench.say)) for spec, ready in leaving]
+        eviction.evict_all(models, bench.say)
+
+
+def _close(bench: BenchSession, session: pytest.Session) -> None:
     """Closes the run: counts, ``run.json``, result files, servers. A file that fails is named and fails
     the session; the others are still made."""
     store = bench.store
@@ -26,6 +40,7 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
         _remove(bench)  # nothing was planned: an empty run would only be in the way
         return
     try:
+        _settle_budget(bench)
         store.fold_spools(remove=True)
         missing = _close_info(bench)
         reason = bench.stop_reason or "finished"
@@ -53,6 +68,35 @@ def finish(bench: BenchSession, session: pytest.Session) -> None:
             session.testsfailed += 1
     if session.testsfailed and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED  # pytest had settled it before this hook
+
+
+def _settle_budget(bench: BenchSession) -> None:
+    """Names a spent budget as what ended the run, if it left something unasked."""
+    store, budget = bench.store, bench.budget()
+    if store is None or budget is None or bench.stop_reason is not None:
+        return
+    store.fold_spools()
+    if (spent := budget.spent()) is not None and any(k not in store.ledger.rows for k in bench.plan_keys):
+        bench.stop_reason = "budget"
+        bench.say(f"{spent}; the rest is not asked")
+
+
+def _leaving(bench: BenchSession) -> list[tuple[ModelSpec, Prepared]]:
+    """Models that are to leave their server after the run (``--bench-unload=always``), if they were asked in
+    this session and have not left already."""
+    from pytest_benchkit.engine.eviction import policy
+
+    store = bench.store
+    gone = bench.dispatcher.evictions.done if bench.dispatcher is not None else set()
+    rows = store.ledger.rows.values() if store is not None else ()
+    asked = {row["model"] for row in rows if row.get("session") == bench.session_number}
+    return [
+        (spec, ready)
+        for spec, ready in zip(bench.specs, bench.prepared, strict=False)  # none, where preflight refused
+        if policy(spec, ready) == "always"
+        and spec.name not in gone
+        and (ready.load_s is not None or spec.name in asked)
+    ]
 
 
 def _remove(bench: BenchSession) -> None:

@@ -28,7 +28,8 @@ PATIENCE_S = 1.0
 
 class Live:
     """Shows the progress of a session until :meth:`close`. ``in_flight`` tells how many requests are open,
-    ``plan`` the cells that are planned (they may become known late)."""
+    ``plan`` the cells that are planned (they may become known late), ``countdown`` in how many symbols the
+    oldest loop is ended."""
 
     def __init__(
         self,
@@ -37,10 +38,12 @@ class Live:
         plan: Callable[[], list[Mapping[str, Any]]],
         in_flight: Callable[[], int | None],
         known: Callable[[], list[Mapping[str, Any]]],
+        countdown: Callable[[], int | None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._screen = screen
         self._plan, self._in_flight, self._clock = plan, in_flight, clock
+        self._countdown = countdown
         self._lock = threading.Lock()
         self.progress = Progress(clock())
         self.progress.recall(known())
@@ -96,7 +99,8 @@ class Live:
                 continue
             with self._lock:
                 self.progress.plan(self._plan())
-                line = live_line(self.progress, self._clock(), self._in_flight(), self._screen.width)
+                now, width = self._clock(), self._screen.width
+                line = live_line(self.progress, now, self._in_flight(), width, loop=self._countdown())
             if line:
                 self._screen.draw(line)
 
@@ -125,8 +129,11 @@ class Log:
         return [axes for axes, (_, _, over) in self._said.items() if not over]
 
 
-def live_line(progress: Progress, now: float, in_flight: int | None, width: int) -> str:
-    """The line for a terminal: suite, model, done, score, and as much of the rest as fits."""
+def live_line(
+    progress: Progress, now: float, in_flight: int | None, width: int, *, loop: int | None = None
+) -> str:
+    """The line for a terminal: suite, model, done, score, and as much of the rest as fits. ``loop``: symbols
+    until the oldest loop is ended."""
     axes = progress.current
     if axes is None:
         axes = next(iter(progress.tallies), None)
@@ -141,6 +148,8 @@ def live_line(progress: Progress, now: float, in_flight: int | None, width: int)
     parts.append(f"ETA {UNKNOWN if eta is None else seconds(max(1.0, round(eta))).replace('.0 s', ' s')}")
     if in_flight is not None:
         parts.append(f"{in_flight} in flight")
+    if loop is not None:
+        parts.append(f"loop ends in {loop}")
     if (speed := progress.tok_s(now)) is not None:
         parts.append(f"{rate(speed)} tok/s")
     if tally.errors:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.plugin.collection import TaskItem
 from pytest_benchkit.plugin.fixtures import job_of
+from pytest_benchkit.plugin.selection import rows_of
 from pytest_benchkit.runs.store import write_atomic
 
 if TYPE_CHECKING:
@@ -16,8 +18,27 @@ if TYPE_CHECKING:
 
     from pytest_benchkit.engine.plan import Job
     from pytest_benchkit.plugin.session import BenchSession
+    from pytest_benchkit.suite import Suite
 
 PLAN = "plan.json"
+
+
+def planned_rows(
+    bench: BenchSession, model: str, whole: Iterable[Suite]
+) -> list[tuple[Suite, Sequence[int]]]:
+    """The rows that will be asked of a model, as far as that is known before collection: all of the suites
+    ``whole``, and those of the chosen slices that ``-k`` keeps. Where it keeps none of a slice, it is about
+    something else than names, and all count."""
+    found: list[tuple[Suite, Sequence[int]]] = [(suite, range(len(suite.index))) for suite in whole]
+    for suite_class, path, slices in bench.scan.selected(with_installed=bench.with_installed):
+        for slice_ in slices:
+            suite = bench.suite(suite_class, slice_.variant if slice_ else None)
+            rows = rows_of(slice_, suite.index, suite.key)
+            prefix = bench.item_prefix(bench.cells(suite, model, slice_)[0])
+            ids = suite.index.ids
+            kept = [row for row in rows if bench.scan.keeps(suite_class, path, f"{prefix}{ids[row]}]")]
+            found.append((suite, kept or rows))
+    return found
 
 
 def job_of_item(item: pytest.Item) -> Job | None:

@@ -150,6 +150,10 @@ class Scan:
             return []
         return list(self.slices.get(suite.key, [None]))
 
+    def keeps(self, suite: type[Suite], path: Path, name: str) -> bool:
+        """Whether ``-k`` selects the suite's item of that name, marks of others aside."""
+        return self._names.matches([*self._fixed(suite, path), name])
+
     def _fixed(self, suite: type[Suite], path: Path) -> list[str]:
         """Names that every item of the suite carries for ``-k``: file, its folders, key, marker."""
         names = [suite.key, path.name, "bench"]

@@ -86,6 +86,13 @@ class NameFilter:
     def __init__(self, expression: str) -> None:
         self._evaluate = _compile(expression)
 
+    def matches(self, names: Iterable[str]) -> bool:
+        """Whether an item is selected that carries these names and no others."""
+        if self._evaluate is None:
+            return True
+        carried = [name.lower() for name in names]
+        return self._evaluate(lambda word: any(word.lower() in name for name in carried))
+
     def may_match(self, fixed: Iterable[str], pieces: Sequence[str], id_words: Sequence[str] | None) -> bool:
         """``fixed``: names every item carries. ``pieces``: the fixed texts of an item's name (key, model,
         harness). ``id_words``: the words of which task ids are made, ``None`` when not known."""

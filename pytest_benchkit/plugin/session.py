@@ -17,6 +17,7 @@ from pytest_benchkit.plugin.asked import BenchOptions
 from pytest_benchkit.plugin.scan import Scan
 
 if TYPE_CHECKING:
+    from pytest_benchkit.engine.budget import Budget
     from pytest_benchkit.engine.dispatcher import Dispatcher
     from pytest_benchkit.engine.preflight import Preflight, Prepared
     from pytest_benchkit.models.base import Model
@@ -85,6 +86,7 @@ class BenchSession:
         self.jobs: list[Job] = []
         self.not_asked: dict[str, int] = {}
         self.stop_reason: str | None = None
+        self._budget: Budget | None = None
         self.signal: int | None = None
         """The signal that ends this session, other than Ctrl-C's."""
         self.with_installed = False
@@ -317,11 +319,12 @@ class BenchSession:
         """Starts this process's engine with its share of each model's slots."""
         from pytest_benchkit.engine.decided import Decided
         from pytest_benchkit.engine.dispatcher import Dispatcher
-        from pytest_benchkit.engine.preflight import build_lane
+        from pytest_benchkit.engine.lanes import build_lane
         from pytest_benchkit.engine.records import Recorder
         from pytest_benchkit.models.limits import SharedHold
 
-        hold_file = self.run_dir / "spool" / "holds" if self.worker and self.run_dir else None
+        spool = self.run_dir / "spool" if self.worker and self.run_dir else None
+        hold_file = spool / "holds" if spool else None
         engine: list[Dispatcher] = []
         lanes = {}
         for slot, prepared in enumerate(self.prepared):
@@ -342,12 +345,24 @@ class BenchSession:
             self.sink,
             Recorder(self.session_number, self.worker_id),
             excerpt=self._excerpt,
+            budget=self.budget(),
             decided=Decided(self.run_dir) if self.early_stop != "off" and self.run_dir else None,
+            say=self.say,
         )
         engine.append(dispatcher)
         self.dispatcher = dispatcher
         dispatcher.start()
         return dispatcher
+
+    def budget(self) -> Budget | None:
+        """What the run may spend and has spent, all processes together; ``None`` without a limit."""
+        from pytest_benchkit.engine.budget import Budget, Spending
+
+        if self._budget is None and self.specs and self.run_dir is not None:
+            shared = self.run_dir / "spool" / "spending" if (self.run_dir / "spool").is_dir() else None
+            place = 1 + int(self.worker_id.lstrip("gw")) if self.worker else 0
+            self._budget = Budget.of(self.specs[0].settings, Spending(shared, place))
+        return self._budget
 
     def sink(self, record: TaskRecord) -> None:
         """Makes a finished task durable: in the store, or in this worker's spool."""

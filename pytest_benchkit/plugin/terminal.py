@@ -82,6 +82,7 @@ class BenchTerminal:
             plan=lambda: store.info.get("plan", {}).get("cells", []),
             in_flight=self._in_flight,
             known=lambda: list(bench.known.values()),
+            countdown=lambda: None if bench.dispatcher is None else bench.dispatcher.countdown,
         )
         before, add = store.on_record, self._live.add
 

@@ -81,7 +81,10 @@ def _words(entries: list[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{name}: {entry.get('why', 'not compared')}{allowed}"
         elif entry["verdict"] == "no difference shown":
             least = f"{entry['detectable_pp']:.1f}"
-            yield f"{name}: no difference shown; {entry['n']} pairs show one of {least} pp{allowed}"
+            yield (
+                f"{name}: no difference shown; with {entry['n']} pairs it takes about {least} pp "
+                f"to show one{allowed}"
+            )
         else:
             yield f"{name}: B is {entry['verdict']} by {abs(entry['delta_pp']):.1f} pp{allowed}"
 

@@ -80,7 +80,12 @@ def compare(
             continue
         differing = _differing(a, b, first[cell], second[cell])
         if barred := [what for what in differing if what not in allow]:
-            found.barred.append({"suite": name, "why": f"{', '.join(barred)} differ"})
+            found.barred.append(
+                {
+                    "suite": name,
+                    "why": f"{', '.join(barred)} differ (--allow {barred[0]} compares all the same)",
+                }
+            )
             continue
         found.suites.append(_of_cell(a, b, cell, first[cell], second[cell], differing))
     _adjust(found.suites)

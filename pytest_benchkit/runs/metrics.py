@@ -164,9 +164,14 @@ def _put_lenient(numbers: Numbers, scored: Sequence[Row], score: Estimate | None
     numbers.values["format_gap_pp"] = 100 * (lenient - score.mean)
 
 
+def requests_of(rows: Sequence[Row]) -> list[Row]:
+    """Every exchange of these rows: each row, and its repair rounds as rows of their own."""
+    return [request for row in rows for request in (row, *row.get("attempts", ())[1:])]
+
+
 def _put_tokens(numbers: Numbers, rows: Sequence[Row]) -> None:
     """Sums over the requests that told, and the share that did."""
-    asked = [row for row in rows if (row.get("ask") or {}).get("tries", 1) > 0]
+    asked = [row for row in requests_of(rows) if (row.get("ask") or {}).get("tries", 1) > 0]
     for name in TOKEN_SUMS:
         told = [value for row in asked if (value := (row.get("usage") or {}).get(name)) is not None]
         why = "no reply told it" if asked else "nothing was asked"

@@ -29,10 +29,18 @@ def notes(info: Mapping[str, Any], entries: Sequence[Entry], rows_of: Sequence[S
     several = len({entry["model"] for entry in entries}) > 1
     beside = {suite["name"]: suite.get("beside", ()) for suite in info.get("suites", [])}
     found = [note(w["code"], w["text"], w.get("count", 1)) for w in info.get("warnings", []) if _is_note(w)]
+    decided = (info.get("sessions") or [{}])[-1].get("reason") == "decided"
     for entry, rows in zip(entries, rows_of, strict=True):
         name = label(entry, several)
         if shown := _beside(entry["metrics"], beside.get(entry["suite"], ())):
             found.append(note("beside", f"{name}: {shown}"))
+        if entry.get("repair_curve"):
+            found.append(note("repair", f"{name}: {_repair(entry)}", entry["metrics"]["repair_attempted"]))
+        if decided and entry["metrics"]["not_asked"] and "score" in entry["metrics"]:
+            words = (
+                "stopped when its gates were settled; the score of its first rows is no sample of the whole"
+            )
+            found.append(note("decided", f"{name}: {words}"))
         found += _of_cell(entry, rows, name)
     found += _of_selection(entries)
     found += _of_models(info)
@@ -66,6 +74,19 @@ def label(entry: Entry, several_models: bool) -> str:
 def _beside(metrics: Mapping[str, Any], names: Sequence[str]) -> str:
     """The metrics that a suite wants beside its score."""
     return ", ".join(f"{name} {metrics[name]:.4g}" for name in names if name in metrics)
+
+
+def _repair(entry: Entry) -> str:
+    """The score after each round, beside what guessing would reach."""
+    curve, metrics = entry["repair_curve"], entry["metrics"]
+    words = "score after each repair round " + " → ".join(f"{100 * point['score']:.1f}" for point in curve)
+    if "elimination" in curve[0]:
+        guessed = " → ".join(f"{100 * point['elimination']:.1f}" for point in curve)
+        words += f" (guessing by elimination {guessed})"
+    words += f"; {metrics['repair_attempted']} tasks repaired, {metrics['repair_successes']} then right"
+    for name, told in (("repair_regressions", "attempts worse"), ("repair_unfinished", "ended early")):
+        words += f", {metrics[name]} {told}" if metrics.get(name) else ""
+    return words
 
 
 def _of_cell(entry: Entry, rows: Sequence[Row], name: str) -> Iterator[Note]:
@@ -165,6 +186,9 @@ def _of_models(info: Mapping[str, Any]) -> Iterator[Note]:
         name = model.get("name")
         if model.get("simulated"):
             yield note("simulated", f"{name}: simulated replies; its tokens and times are made up")
+        elif info.get("axes", {}).get("repeats", 1) > 1 and not model.get("sampling", {}).get("temperature"):
+            words = "repeats at temperature 0 may be one reply several times; see --bench-temperature"
+            yield note("repeats_greedy", f"{name}: {words}")
         inflight = model.get("inflight") or {}
         asked, used = inflight.get("requested"), inflight.get("used")
         if isinstance(asked, int) and isinstance(used, int) and used < asked:

@@ -125,6 +125,8 @@ class TaskRecord(TypedDict):
     timing: NotRequired[TimingFields]
     ask: NotRequired[AskFields]
     error: NotRequired[ErrorFields]
+    choices: NotRequired[int]
+    attempts: NotRequired[list[dict[str, Any]]]
     started_at: str
     finished_at: str
     session: int
@@ -133,6 +135,7 @@ class TaskRecord(TypedDict):
 
 
 TEXTS = ("prompt", "reply", "extra")
+ATTEMPT_TEXTS = ("reply", "feedback", "flags")
 """Fields that only inspectors read; everything else is kept in memory for the tables."""
 
 
@@ -166,6 +169,8 @@ def slim(record: Mapping[str, Any]) -> dict[str, Any]:
         value = row.get(name)
         if isinstance(value, str) and len(value) > 200:
             row[name] = value[:200]
+    if "attempts" in row:
+        row["attempts"] = [{k: v for k, v in a.items() if k not in ATTEMPT_TEXTS} for a in row["attempts"]]
     reply = record.get("reply")
     if isinstance(reply, Mapping):
         row["trace_status"] = reply.get("trace_status", "unavailable")

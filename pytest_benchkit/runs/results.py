@@ -18,6 +18,7 @@ from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers,
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
 from pytest_benchkit.runs.overall import overall
 from pytest_benchkit.runs.pairs import metrics_of, pairs
+from pytest_benchkit.runs.repair import repair_curve, repair_numbers
 from pytest_benchkit.runs.repeats import repeat_numbers, values_by_repeat
 from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
 
@@ -103,6 +104,8 @@ def _entry(
     numbers = cell_numbers(rows, cell["planned"])
     numbers.merge(speed)
     numbers.merge(repeat_numbers(rows))
+    rounds = next((m.get("repair", 0) for m in info.get("models", []) if m.get("name") == model), 0)
+    numbers.merge(repair_numbers(rows, rounds))
     decisions = decision_numbers(rows)
     if decisions.values and "tasks_per_s" in speed.values:
         decisions.values["decisions_per_s"] = speed.values["tasks_per_s"]
@@ -153,6 +156,7 @@ def _entry(
         "histograms": _histograms(rows),
         "by_repeat": values_by_repeat(rows, partial(_repeat_numbers, why_no_speed(info, model, rows)))
         or None,
+        "repair_curve": repair_curve(rows, rounds) or None,
         "calibration": reliability(rows) if decisions.values else None,
     }
     return {key: value for key, value in entry.items() if value is not None}

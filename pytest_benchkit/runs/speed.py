@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pytest_benchkit.runs.metrics import Numbers, Row, put_percentiles
+from pytest_benchkit.runs.metrics import Numbers, Row, put_percentiles, requests_of
 from pytest_benchkit.score import Outcome
 
 TOKEN_COVERAGE = 0.95
@@ -62,8 +62,9 @@ def speed_numbers(rows: Sequence[Row], no_speed: str | None = None) -> Numbers:
     if no_speed is not None:
         numbers.absent.update(dict.fromkeys(SPEED_METRICS, no_speed))
         return numbers
-    done = [row for row in rows if completed(row)]
-    intervals = [span for row in rows if (span := interval(row)) is not None]
+    requests = requests_of(rows)
+    done = [row for row in requests if completed(row)]
+    intervals = [span for row in requests if (span := interval(row)) is not None]
     busy = union_s(intervals)
     untimed = "no request was timed"
     numbers.put("busy_s", busy or None, untimed)
@@ -75,7 +76,7 @@ def speed_numbers(rows: Sequence[Row], no_speed: str | None = None) -> Numbers:
     finished = sum(row["outcome"] in FINISHED for row in rows)
     numbers.put("tasks_per_s", finished / busy if busy and finished else None, untimed)
     _put_rates(numbers, done, busy)
-    _put_times(numbers, rows, done)
+    _put_times(numbers, requests, done)
     return numbers
 
 
@@ -135,7 +136,7 @@ def _moment(text: str) -> float:
 
 
 def _put_counts(numbers: Numbers, rows: Sequence[Row]) -> None:
-    asks = [row.get("ask") or {} for row in rows]
+    asks = [row.get("ask") or {} for row in requests_of(rows)]
     retries = [retry for ask in asks for retry in ask.get("retries", ())]
     numbers.values["requests"] = sum(ask.get("tries", 0) for ask in asks)
     numbers.values["retries"] = len(retries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import threading
 import time
@@ -22,6 +23,9 @@ from pytest_benchkit.score import Outcome
 OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 FINISHED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
 RECORDS, INFO, SPOOL, INDEX = "records.jsonl", "run.json", "spool", "records.idx"
+
+LAST = re.compile(r"last(?:~(\d+))?")
+"""How a run is named by its age: ``last~1`` is the one before the newest."""
 
 
 def now_text() -> str:
@@ -248,7 +252,14 @@ def runs_newest_first(root: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def named_run(name: str, root: Path, folder: Path, option: str) -> Path:
-    """A run by folder or id. Raises :class:`StoreError` naming the option when there is none."""
+    """A run by folder or id, or as ``last``, ``last~1`` ... Raises :class:`StoreError` naming the option when
+    there is none."""
+    if match := LAST.fullmatch(name):
+        runs = [path for path, _ in runs_newest_first(root)]
+        place = int(match[1] or 0)
+        if place >= len(runs):
+            raise StoreError(f"{option}={name}: {root} holds {len(runs)} runs")
+        return runs[place]
     for path in (folder / name, root / name):
         if (path / INFO).exists():
             return Path(os.path.normpath(path))

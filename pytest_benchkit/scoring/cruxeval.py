@@ -106,7 +106,7 @@ class CruxEval(Suite):
             answer.rule,
             also=self._also(given, task["output"]),
             labels={**labels, **labels_of(verdict)},
-            feedback=verdict.feedback,
+            feedback=f"Your answer was run and failed: {verdict.feedback}.",
         )
 
     def _refused(self, given: str, calls_f: bool) -> bool:

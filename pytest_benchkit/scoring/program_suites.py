@@ -83,7 +83,7 @@ class ProgramSuite(Suite):
             also=self.also(found, verdict),
             labels=labels_of(verdict),
             flags=found.flags,
-            feedback=verdict.feedback,
+            feedback=f"Your answer was run and failed: {verdict.feedback}.",
             reason=_told(verdict.category, found, verdict.detail),
         )
 

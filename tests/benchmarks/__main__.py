@@ -8,6 +8,7 @@ process took stands beside it.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -162,6 +163,37 @@ class Table:
         yield Row(f"resume of a finished run of {self.big}, requests", asked, 0, "")
         yield Row(f"resume of a finished run of {self.big}, CPU s", took.cpu, 4.0, f"{took.wall:.2f} s wall")
 
+    def detecting(self) -> Iterator[Row]:
+        """Loop detection: CPU, growth and memory of one stream."""
+        count = 400 if self.rows < FULL else 20_000
+        command = [sys.executable, "-m", "tests.benchmarks.loops", str(count)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        told = json.loads(done.stdout)
+        memory = told.pop("memory")["mb"]
+        each = ", ".join(f"{name} {facts['us']:.1f}" for name, facts in told.items())
+        dearest = max(facts["us"] for facts in told.values())
+        yield Row("loop detector, CPU of a token, us", dearest, 100, each)
+        yield Row("loop detector, % of a core for 100 tok/s", dearest / 100, 1, "")
+        growth = max(facts["growth"] for facts in told.values())
+        yield Row(f"loop detector, last / first quarter of {count} tokens", growth, 1.5, "")
+        yield Row("loop detector, MB a stream, both channels", memory, 4, "")
+
+    def long_streams(self) -> Iterator[Row]:
+        """8 streams of 6,000 tokens in 15 s."""
+        count, seconds = (60, 0.3) if self.rows < FULL else (6000, 15.0)
+        bench = Bench(self.folder / "streams", 8)
+        options = ["--latency", str(seconds), "--slots", "8", "--writes", str(count), "--chunks", str(count)]
+        with serving([*options, "--words", str(count)]) as server:
+            took = bench.run(server.url, "--bench-order=collection", "--bench-warmup=0")
+            late = server.get("/stats")["lateness"]
+        records = [json.loads(line) for line in (bench.newest / "records.jsonl").open("rb")]
+        after = max(record["timing"]["end_ms"] for record in records) / 1000 - seconds
+        kept = sum(record["loop"]["state"] == "clear" for record in records)
+        what = f"8 streams of {count} tokens in {seconds:g} s"
+        yield Row(f"{what}: s after the server's time", after, 1, f"server late {late:.3f} s")
+        yield Row(f"{what}: replies not whole, or thought to loop", 8 - kept, 0, "")
+        yield Row(f"{what}: client CPU, % of a core", 100 * took.cpu / seconds, 60, f"{took.cpu:.2f} s")
+
     def programs(self) -> Iterator[Row]:
         if (found := isolation()).backend is None:
             print(f"not measured: {found.problem}", flush=True)
@@ -235,6 +267,8 @@ def main() -> int:
             table.keyword,
             table.finishing,
             table.resuming,
+            table.detecting,
+            table.long_streams,
             table.programs,
             table.window,
         ]

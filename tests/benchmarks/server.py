@@ -36,6 +36,14 @@ def chunks_of(text: str, count: int, tokens: int | None = None) -> list[bytes]:
     return out
 
 
+def long_text(words: int) -> str:
+    """Words in the order of chance: nothing that a loop detector would stop."""
+    dice = random.Random(words)
+    return " ".join(
+        f"{dice.choice('bcdfgklm')}{dice.choice('aeiou')}{dice.randrange(36**2):x}" for _ in range(words)
+    )
+
+
 class State:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -46,7 +54,7 @@ class State:
         self.lateness = 0.0
         self.busy_area = 0.0
         self.last = 0.0
-        text = WORDS * 3 + "\n#### 18"
+        text = (long_text(options.words) if options.words else WORDS * 3) + "\n#### 18"
         self.text = text
         self.events = chunks_of(text, options.chunks)
         message = {"role": "assistant", "content": text}
@@ -171,6 +179,7 @@ async def main() -> None:
     parser.add_argument("--sigma", type=float, default=1.0)
     parser.add_argument("--cut", type=float, default=15.0)
     parser.add_argument("--chunks", type=int, default=20)
+    parser.add_argument("--words", type=int, default=0, help="length of the reply; 0 for a short one")
     parser.add_argument("--writes", type=int, default=20)
     parser.add_argument("--counts", choices=("chunks", "latency"), default="chunks")
     parser.add_argument("--slots", type=int, default=64)

@@ -7,6 +7,7 @@ when an evaluator is not installed.
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import pkgutil
@@ -46,11 +47,15 @@ def row(held: Comparison) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def main(asked: list[str]) -> int:
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="suites to compare (default: all)")
+    parser.add_argument("--all", action="store_true", help="exit 1 when an evaluator is not installed")
+    parser.add_argument("--quick", action="store_true", help="fewer rows where programs are run")
+    options = parser.parse_args(words)
     print("| " + " | ".join(HEAD) + " |")
     print("|---|---|---:|---:|---:|---|")
-    broken, strict, quick = False, "--all" in asked, "--quick" in asked
-    asked = [word for word in asked if not word.startswith("--")]
+    broken, strict, quick, asked = False, options.all, options.quick, options.suites
     for name, compare in comparisons():
         if asked and name not in asked:
             continue

@@ -13,6 +13,7 @@ from pytest_benchkit.cli import main
 from pytest_benchkit.engine import checkup
 from pytest_benchkit.sandbox import probe
 from tests.support.fakeserver import Exchange, FakeServer, replying
+from tests.support.ollama import FakeOllama
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +141,12 @@ def test_it_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.startswith("settings\n  pass  settings")
     assert "\nmachine\n  " in text
     assert text.splitlines()[-1].split(" ")[1].startswith("pass")
+
+
+def test_ollama_tells_the_window_that_it_will_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeOllama(lambda prompt: "OK") as server:
+        code, found = checks(capsys, f"--bench-model=m@{server.url}")
+        assert server.windows == {20480}
+    assert code == 0
+    assert found["endpoint", "window"]["seen"] == "20480 (num_ctx of each request)"
+    assert found["reply", "server's own timings"]["state"] == "pass"

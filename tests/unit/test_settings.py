@@ -16,11 +16,13 @@ GOOD: dict[str, list[object]] = {
     "headers": [{"a": "1"}, {"b": "2"}, {"c": "3"}, {}],
     "think_tags": ["auto", "none", [["<a>", "</a>"]], "auto"],
     "max_errors": ["3", "5%", 7, "0%"],
+    "loop_kill": ["off", True, "300", 40],
     "thinking": ["on", "off", "low", "high"],
     "stream": ["on", "off", "auto", "on"],
     "store_prompts": ["all", "none", "auto", "all"],
     "order": ["expected", "collection", "expected", "collection"],
     "warmup": ["0", 1, "1", 0],
+    "unload": ["never", "between", "always", "never"],
     "top_p": ["0.1", 0.2, "0.3", 0.4],
     "min_p": ["0.1", 0.2, "0.3", 0.4],
 }
@@ -103,3 +105,17 @@ def test_profile_keys_are_known_and_never_secret() -> None:
 def test_option_env_and_ini_names_follow_from_the_name() -> None:
     row = next(d for d in definitions() if d.name == "max_tokens")
     assert (row.flag, row.env, row.ini) == ("--bench-max-tokens", "BENCHKIT_MAX_TOKENS", "bench_max_tokens")
+
+
+@pytest.mark.parametrize(
+    ("raw", "limit"), [("on", 1024), (True, 1024), ("off", 0), (False, 0), ("1", 1), (1, 1), ("4096", 4096)]
+)
+def test_loop_kill_is_on_off_or_a_number(raw: object, limit: int) -> None:
+    settings, _ = resolve([Layer("ini file", {"loop_kill": raw}, lambda d: d.ini)])
+    assert settings.loop_kill == limit
+
+
+@pytest.mark.parametrize("raw", ["", "0", "-1", "1.5", "ON", [], 0, 1.5])
+def test_other_loop_limits_are_refused(raw: object) -> None:
+    with pytest.raises(UsageProblem, match=r"bench_loop_kill is .* on, off, or a number of words and marks"):
+        resolve([Layer("ini file", {"loop_kill": raw}, lambda d: d.ini)])

@@ -117,6 +117,10 @@ def test_parameters(tmp_path: Path) -> None:
     assert "param-pin-differs" in verdict(tmp_path, pinned, run(None)).headline
     assert "param-not-default" in verdict(tmp_path, entry(BAR), run(0.7)).headline
     assert "param-not-default" in verdict(tmp_path, entry(BAR), run(None, system="be brief")).headline
+    assert "param-not-default" in verdict(tmp_path, entry(BAR), run(None, loop_kill=0)).headline
+    loops = entry(BAR + 'param_overrides.loop_kill = "off"')
+    assert codes_of(tmp_path, loops, run(None, loop_kill=0)) == ["pass"]
+    assert "param-pin-differs" in verdict(tmp_path, loops, run(None)).headline
     seed = run(None, sampling={"temperature": 0.0, "seed": 7, "max_tokens": 64})
     assert codes_of(tmp_path, entry(BAR), seed) == ["pass"]
 

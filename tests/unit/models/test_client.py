@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from pytest_benchkit.models.facts import ServerFacts
 from pytest_benchkit.models.limits import SharedHold, Slots, Ticket
 from pytest_benchkit.models.profiles import ModelSpec
 from pytest_benchkit.models.transport import TransportError, is_loopback
-from pytest_benchkit.reply import Exchange
+from pytest_benchkit.reply import Exchange, Failure
 from pytest_benchkit.settings import Settings
 
 REQUEST = ChatRequest([{"role": "user", "content": "What is 1+1?"}], max_tokens=50, seed=0)
@@ -184,6 +184,72 @@ def test_deadline_keeps_partial_text_and_closes() -> None:
     assert (exchange.failure.kind, exchange.failure.category) == ("request", "deadline")
     assert exchange.reply.text == "2"
     assert transport.responses[0].closed
+
+
+class Stopper:
+    """A watch that ends a reply at its third piece."""
+
+    def __init__(self) -> None:
+        self.failure: Failure | None = None
+        self.calls: list[str] = []
+        self._seen = 0
+
+    def begin(self) -> None:
+        self.failure = None
+        self.calls.append("begin")
+
+    def see(self, pieces: Sequence[tuple[str, str]]) -> Failure | None:
+        self.calls += [f"{channel} {text}" for channel, text in pieces]
+        self._seen += len(pieces)
+        if self._seen > 2:
+            self.failure = Failure("exact_cycle", "round and round", "loop")
+        return self.failure
+
+    def end(self) -> None:
+        self.calls.append("end")
+
+
+def event(**fields: str) -> bytes:
+    return b"data: " + json.dumps({"choices": [{"delta": fields}]}).encode() + b"\n\n"
+
+
+def test_a_watch_ends_a_reply_and_its_text_is_kept() -> None:
+    headers = {"Content-Type": "text/event-stream"}
+    events: list[bytes | float | Exception] = [event(content=letter) for letter in "bcdef"]
+    first = event(reasoning="a")
+    transport = FakeTransport(lambda b: FakeResponse(200, [first, *events], headers))
+    watch = Stopper()
+    exchange = ask(model(transport), replace(REQUEST, watch=watch))
+    assert watch.calls == ["begin", "thinking a", "answer b", "answer c", "end"]
+    assert exchange.failure is watch.failure
+    assert (exchange.reply.thinking, exchange.reply.text) == ("a", "bc")
+    assert exchange.reply.timing.e2e_ms is not None
+    assert (exchange.tries, exchange.http_status) == (1, 200)
+    assert transport.responses[0].closed
+
+
+def test_each_try_is_watched_anew() -> None:
+    headers = {"Content-Type": "text/event-stream"}
+    answers = [
+        FakeResponse(503, [b"{}"]),
+        FakeResponse(200, [event(content="a"), b"data: [DONE]\n\n"], headers),
+    ]
+    watch = Stopper()
+    exchange = ask(model(FakeTransport(lambda b: answers.pop(0))), replace(REQUEST, watch=watch))
+    assert exchange.failure is None
+    assert watch.calls == ["begin", "end", "begin", "answer a", "end"]
+
+
+def test_an_error_of_the_server_comes_before_a_loop() -> None:
+    broken = event(content="abc") + b'data: {"error": {"message": "out of memory", "code": 500}}\n\n'
+    pieces = [event(content="a"), event(content="b"), broken]
+    headers = {"Content-Type": "text/event-stream"}
+    exchange = ask(
+        model(FakeTransport(lambda b: FakeResponse(200, [*pieces], headers))),
+        replace(REQUEST, watch=Stopper()),
+    )
+    assert exchange.failure is not None
+    assert exchange.failure.kind != "exact_cycle"
 
 
 def test_our_lag_extends_the_deadline() -> None:

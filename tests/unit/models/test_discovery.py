@@ -126,7 +126,12 @@ def test_lmstudio(loaded: int | None, window: int) -> None:
     assert (facts.images, facts.loaded) == (True, True)
 
 
-def test_ollama_through_its_facade() -> None:
+OLLAMA_TAGS = {"models": [{"name": "qwen3:latest", "model": "qwen3:latest", "digest": "abc", "size": 1}]}
+
+
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
+@pytest.mark.parametrize("facade", [(200, {"data": [{"id": "qwen3:latest"}]}), (404, {})])
+def test_ollama(provider: str, facade: Route) -> None:
     shown = {
         "model_info": {"qwen3.context_length": 40960},
         "template": "t",
@@ -134,12 +139,14 @@ def test_ollama_through_its_facade() -> None:
         "details": {"quantization_level": "Q4_0"},
     }
     routes = {
-        "/v1/models": listing({"id": "qwen3:latest", "owned_by": "library"}),
+        "/v1/models": facade,
         "/api/version": (200, {"version": "0.12.3"}),
         "/api/show": (200, shown),
+        "/api/tags": (200, OLLAMA_TAGS),
+        "/api/ps": (200, {"models": [{"name": "qwen3:latest"}, {"name": ["odd"]}, 7]}),
     }
     with serving(routes) as server:
-        facts = ask(server.url, "qwen3")
+        facts = ask(server.url, "qwen3", provider=provider)
         assert len(server.seen) <= 5
     assert (facts.flavour, facts.capacity, facts.window, facts.trained_window) == ("ollama", 1, None, 40960)
     assert (facts.build, facts.images, facts.quantization, facts.served_id) == (
@@ -148,6 +155,26 @@ def test_ollama_through_its_facade() -> None:
         "Q4_0",
         "qwen3",
     )
+    assert (facts.listing, facts.digest, facts.loaded) == (("qwen3:latest",), "abc", True)
+    assert facts.notes == []
+
+
+def test_ollama_that_tells_nothing_natively() -> None:
+    routes = {
+        "/v1/models": listing({"id": "qwen3:latest", "owned_by": "library", "context_length": 4096}),
+        "/api/version": (200, {"version": "0.12.3"}),
+    }
+    with serving(routes) as server:
+        facts = ask(server.url, "qwen3")
+    assert (facts.flavour, facts.loaded, facts.trained_window, facts.digest) == ("ollama", None, None, None)
+    assert facts.window is None  # what a listing says is not what the next request asks for
+    assert facts.unload == "/api/generate"
+
+
+def test_ollama_names_are_its_own() -> None:
+    routes = {"/api/version": (200, {"version": "0.12.3"}), "/api/tags": (200, OLLAMA_TAGS)}
+    with serving(routes) as server, pytest.raises(ModelError, match="did you mean 'qwen3:latest'"):
+        ask(server.url, "qwen4")
 
 
 def test_m11_a_plain_server_tells_no_capacity() -> None:

@@ -50,12 +50,16 @@ def cuts(wire: bytes) -> Iterator[list[bytes]]:
 
 
 def read(
-    wire: bytes, *, content_type: str = "text/event-stream", tags: Tags = "auto"
+    wire: bytes,
+    *,
+    content_type: str = "text/event-stream",
+    tags: Tags = "auto",
+    dialect: type[ChatStream] = ChatStream,
 ) -> tuple[Reply, Failure | None]:
     """What the wire means; fails when the way it is cut makes a difference."""
     results = []
     for pieces in cuts(wire):
-        stream = ChatStream(think_tags=tags)
+        stream = dialect(think_tags=tags)
         for piece in pieces:
             stream.feed(piece, 1.0)
         results.append(stream.close(1.5, content_type=content_type, t0=0.5))
