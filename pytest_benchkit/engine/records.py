@@ -18,6 +18,7 @@ from pytest_benchkit.runs.record import (
     RECORD_VERSION,
     AskFields,
     ErrorFields,
+    LoopFields,
     PromptFields,
     ReplyFields,
     TaskRecord,
@@ -108,7 +109,7 @@ class Recorder:
             record["timing"] = cast("Any", timing)
         record["ask"] = _ask(exchange)
         if reply.loop is not None:
-            cast("dict[str, Any]", record)["loop"] = _loop(reply.loop)
+            record["loop"] = _loop(reply.loop)
         if choices is not None:
             record["choices"] = choices
         if len(attempts) > 1:
@@ -228,12 +229,12 @@ def _ask(exchange: Exchange) -> AskFields:
     return ask
 
 
-def _loop(loop: Loop) -> dict[str, Any]:
+def _loop(loop: Loop) -> LoopFields:
     found = {f.name: getattr(loop, f.name) for f in fields(loop)}
     for name in ("share", "likeness"):
         if found[name] is not None:
             found[name] = round(found[name], 4)
-    return {name: value for name, value in found.items() if value is not None}
+    return cast("LoopFields", {name: value for name, value in found.items() if value is not None})
 
 
 def _error(failure: Failure) -> ErrorFields:

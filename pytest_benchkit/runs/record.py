@@ -82,6 +82,22 @@ class AskFields(TypedDict):
     seed: NotRequired[int]
 
 
+class LoopFields(TypedDict):
+    """The loop detector's verdict; places and lengths in symbols of the channel."""
+
+    state: str
+    killed: bool
+    kind: NotRequired[str]
+    channel: NotRequired[str]
+    period: NotRequired[int]
+    repetitions: NotRequired[int]
+    span: NotRequired[int]
+    onset: NotRequired[int]
+    killed_at: NotRequired[int]
+    share: NotRequired[float]
+    likeness: NotRequired[float]
+
+
 class ErrorFields(TypedDict):
     kind: str
     status: NotRequired[int]
@@ -125,6 +141,7 @@ class TaskRecord(TypedDict):
     timing: NotRequired[TimingFields]
     ask: NotRequired[AskFields]
     error: NotRequired[ErrorFields]
+    loop: NotRequired[LoopFields]
     choices: NotRequired[int]
     attempts: NotRequired[list[dict[str, Any]]]
     started_at: str

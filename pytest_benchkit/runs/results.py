@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 from pytest_benchkit.runs.decisions import decision_numbers, reliability
 from pytest_benchkit.runs.describe import AXES, run_facts
+from pytest_benchkit.runs.loops import loop_numbers
 from pytest_benchkit.runs.metrics import Numbers, Row, categories, cell_numbers, counted
 from pytest_benchkit.runs.notes import Note, note, notes, retry_note
 from pytest_benchkit.runs.overall import overall
@@ -104,6 +105,7 @@ def _entry(
     numbers = cell_numbers(rows, cell["planned"])
     numbers.merge(speed)
     numbers.merge(repeat_numbers(rows))
+    numbers.merge(loop_numbers(rows))
     rounds = next((m.get("repair", 0) for m in info.get("models", []) if m.get("name") == model), 0)
     numbers.merge(repair_numbers(rows, rounds))
     decisions = decision_numbers(rows)

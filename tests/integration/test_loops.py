@@ -82,7 +82,13 @@ def test_a_loop_is_ended_and_counts_as_a_miss(project: Project, field: str, chan
     others = [r for r in project.records() if r is not record and r["outcome"] == "correct"]
     assert len(others) == 11
     assert {r["loop"]["state"] for r in others} == {"observing"}
-    assert metrics(project)["score"] == pytest.approx(11 / 12)
+    found = metrics(project)
+    assert found["score"] == pytest.approx(11 / 12)
+    assert (found["n_loop_killed"], found["loop_rate"]) == (1, pytest.approx(1 / 12))
+    assert found["loop_kill_rate"] == pytest.approx(1 / 12)
+    assert (found["recovered"], found["suspected"]) == (0, 0)
+    assert found["trace_coverage"] == pytest.approx((channel == "thinking") / 12)
+    assert found["speed_samples"] == 11
     result.stdout.fnmatch_lines(["*suite*  loop  *"])
 
 
@@ -101,7 +107,9 @@ def test_a_loop_may_be_let_go_on(project: Project, monkeypatch: pytest.MonkeyPat
     assert (record["outcome"], record["loop"]["killed"]) == ("incorrect", False)
     assert record["loop"]["repetitions"] == 200
     assert "killed_at" not in record["loop"]
-    assert metrics(project)["n_loop_killed"] == 0
+    found = metrics(project)
+    assert (found["n_loop_killed"], found["loop_kill_rate"]) == (0, 0.0)
+    assert found["loop_rate"] == pytest.approx(1 / 12)
 
 
 def test_a_wrong_value_is_refused(project: Project, server: FakeServer) -> None:
@@ -168,7 +176,7 @@ def test_under_xdist(project: Project) -> None:
     assert result.ret == pytest.ExitCode.OK
     killed = [r["task_id"] for r in project.records() if r["outcome"] == "loop_killed"]
     assert sorted(killed) == ["05", "08"]
-    assert metrics(project)["n_loop_killed"] == 2
+    assert metrics(project)["loop_kill_rate"] == pytest.approx(2 / 12)
 
 
 def test_without_streaming_the_loop_is_told(project: Project) -> None:

@@ -15,6 +15,7 @@ GOOD: dict[str, list[object]] = {
     "extra_body": ['{"a": 1}', {"b": 2}, {"c": 3}, "{}"],
     "headers": [{"a": "1"}, {"b": "2"}, {"c": "3"}, {}],
     "think_tags": ["auto", "none", [["<a>", "</a>"]], "auto"],
+    "price": [{"input": n, "output": 2 * n} for n in range(4)],
     "max_errors": ["3", "5%", 7, "0%"],
     "loop_kill": ["off", True, "300", 40],
     "thinking": ["on", "off", "low", "high"],

@@ -84,9 +84,9 @@ def test_silence_scores_nothing_also_without_golds() -> None:
 )
 def test_hostile_replies_take_no_time(text: str) -> None:
     golds = ["a" * 40 + "b", "abcabx", "1234567", "(((", "\\", "a.c"] + ["ab"] * 4
-    started = time.perf_counter()
+    started = time.process_time()
     found = ruler.score(text, golds, any_gold=False)
-    assert time.perf_counter() - started < 0.5  # 50 ms are promised; machines that test are busy
+    assert time.process_time() - started < 0.5  # 50 ms are promised; machines that test are busy
     assert isinstance(found, Score)
 
 
