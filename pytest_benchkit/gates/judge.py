@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ from pytest_benchkit.gates.bounds import BoundResult, compare, exact
 from pytest_benchkit.gates.metrics import SHARES, MetricValue
 from pytest_benchkit.gates.params import differences
 from pytest_benchkit.gates.problems import Problem, errors
-from pytest_benchkit.gates.result import SuiteResult
+from pytest_benchkit.gates.result import Counts, SuiteResult
 from pytest_benchkit.gates.schema import Bound, Entry
 from pytest_benchkit.gates.verdict import GateVerdict
 
@@ -21,9 +22,9 @@ def judge(
 ) -> GateVerdict:
     """The verdict on one result. ``problems``: lint of the entry and its baseline."""
     reasons = tuple(_ladder(result, entry, problems))
-    counted = min(result.counts.errors, entry.allow_errors)
+    counted = result.counts.errors if entry.allow_errors else 0  # more than allowed: not judged anyway
     bounds = tuple(
-        _bound(name, result.metrics.get(name), bound, entry, counted)
+        _bound(name, result.metrics.get(name), bound, entry, result.counts)
         for name, bound in sorted((entry.metrics or {}).items())
     )
     notes = (f"errors-counted-against: {counted} errors count as misses",) if counted else ()
@@ -130,7 +131,7 @@ def _pins(result: SuiteResult, entry: Entry) -> Iterator[Reason]:
 
 def _counts(result: SuiteResult, entry: Entry) -> Iterator[Reason]:
     counts, wanted = result.counts, planned(result, entry)
-    if result.kind == "ids" or counts.collected < wanted:
+    if result.kind == "ids" or counts.collected != wanted:
         words, remedy = f"{counts.collected} of {wanted} planned rows were collected", NO_SELECTION
         if (part := result.shard) is not None:
             words += f", this is part {part['index']} of {part['count']}"
@@ -157,14 +158,15 @@ def _counts(result: SuiteResult, entry: Entry) -> Iterator[Reason]:
         )
 
 
-def _bound(name: str, value: MetricValue | None, bound: Bound, entry: Entry, counted: int) -> BoundResult:
+def _bound(name: str, value: MetricValue | None, bound: Bound, entry: Entry, counts: Counts) -> BoundResult:
     """A bound with allowed errors counted against it: as 0 for the floor, as 1 for the ceiling."""
+    counted = counts.errors if entry.allow_errors else 0
     if not counted or value is None or value.value is None or not value.n or value.kind not in SHARES:
         return compare(name, value, bound, entry.combine)
-    sides: Mapping[int, Bound] = {0: replace(bound, max=None), counted: replace(bound, min=None)}
+    sides: Mapping[int, Bound] = {0: replace(bound, max=None), 1: replace(bound, min=None)}
     results = [
-        compare(name, _with_errors(value, counted, right), one, entry.combine)
-        for right, one in sides.items()
+        compare(name, _with_errors(value, counts, as_), one, entry.combine)
+        for as_, one in sides.items()
         if one.min is not None or one.max is not None
     ]
     chosen = next((result for result in results if not result.ok), results[0] if results else None)
@@ -173,11 +175,29 @@ def _bound(name: str, value: MetricValue | None, bound: Bound, entry: Entry, cou
     return replace(chosen, bound=bound)
 
 
-def _with_errors(value: MetricValue, counted: int, right: int) -> MetricValue:
-    """The share with ``counted`` more rows, ``right`` of them counted as 1."""
+def _with_errors(value: MetricValue, counts: Counts, as_: int) -> MetricValue:
+    """The share with the errors among its rows, each counted ``as_`` 0 or 1; so in every repeat.
+
+    Where rows hang together, ``n`` stays the number of their clusters: an error is a row, not a cluster.
+    """
     n = value.n or 0
-    total = exact(value.value or 0) * n
+    each = value.by_repeat
+    if len(each) == len(counts.by_repeat):
+        each = tuple(_widened(x, *sizes, as_) for x, sizes in zip(each, counts.by_repeat, strict=True))
+    return replace(
+        value,
+        value=_widened(value.value or 0, counts.scored, counts.errors, as_),
+        n=n + counts.errors if n == counts.scored else n,
+        by_repeat=each,
+    )
+
+
+def _widened(share: float, rows: int, errors: int, as_: int) -> float:
+    """A share of ``rows`` with ``errors`` more of them, each counted ``as_`` 0 or 1."""
+    if not rows + errors or not math.isfinite(share):
+        return share
+    total = exact(share) * rows
     nearest = round(total)
     if abs(total - nearest) < Fraction(1, 10**9):
-        total = Fraction(nearest)  # the share was a count divided by n
-    return replace(value, value=float((total + right) / (n + counted)), n=n + counted)
+        total = Fraction(nearest)  # the share was a count divided by the rows
+    return float((total + as_ * errors) / (rows + errors))

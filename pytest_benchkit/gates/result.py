@@ -16,12 +16,14 @@ ERRORS = (Outcome.HARNESS_ERROR, Outcome.CONTAMINATED)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rows of a cell. ``excluded``: left out of the denominator, by outcome."""
+    """Rows of a cell. ``excluded``: left out of the denominator, by outcome; ``by_repeat``: scored rows and
+    errors of each repeat, when there are several."""
 
     collected: int
     scored: int
     excluded: Mapping[str, int] = field(default_factory=dict)
     unasked: int = 0
+    by_repeat: tuple[tuple[int, int], ...] = ()
 
     @property
     def errors(self) -> int:
@@ -85,10 +87,14 @@ def suite_result(
         asked=int(selection.get("n", rows_in_data)),
         rows=rows_in_data,
         counts=Counts(
-            int(numbers["planned"]), int(numbers["samples"]), excluded, int(numbers.get("not_asked", 0))
+            int(numbers["planned"]),
+            int(numbers["samples"]),
+            excluded,
+            int(numbers.get("not_asked", 0)),
+            _sizes(entry.get("by_repeat", {})),
         ),
         metrics=_metrics(entry, rows, own or {}),
-        repeats=int(info.get("axes", {}).get("repeats", 1)),
+        repeats=int(selection.get("repeats") or info.get("axes", {}).get("repeats", 1)),
         params=params,
         defaults=defaults,
         fingerprints=fingerprints(suite_info),
@@ -101,6 +107,15 @@ def suite_result(
 def _named(info: Mapping[str, Any], table: str, name: str) -> Mapping[str, Any]:
     found: Mapping[str, Any] = next((x for x in info.get(table, []) if x.get("name") == name), {})
     return found
+
+
+def _sizes(by_repeat: Mapping[str, Sequence[float]]) -> tuple[tuple[int, int], ...]:
+    """Scored rows and errors of each repeat."""
+    errors = [by_repeat.get(f"n_{outcome.value}", ()) for outcome in ERRORS]
+    return tuple(
+        (int(scored), sum(int(each[place]) for each in errors if each))
+        for place, scored in enumerate(by_repeat.get("samples", ()))
+    )
 
 
 def _metrics(
@@ -118,12 +133,17 @@ def _metrics(
     if samples:
         numbers |= {f"{o.value}_rate": outcomes.get(o.value, 0) / samples for o in Outcome if o in COUNTED}
     numbers |= entry["metrics"]
+    repeats: dict[str, Sequence[float]] = dict(entry.get("by_repeat", {}))
+    if all(sizes := repeats.get("samples", ())):
+        for name in (outcome.value for outcome in Outcome if f"n_{outcome.value}" in repeats):
+            shares = [k / size for k, size in zip(repeats[f"n_{name}"], sizes, strict=True)]
+            repeats.setdefault(f"{name}_rate", shares)
     found = {}
     for name, value in numbers.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             spec = spec_of(name, facts)
             kind = spec.kind if spec is not None else "composite"
-            each = tuple(entry.get("by_repeat", {}).get(name, ()))
+            each = tuple(repeats.get(name, ()))
             found[name] = MetricValue(value, kind, n if kind in SHARES else None, each)
     for name, reason in entry.get("absent", {}).items():
         found[name] = MetricValue(None, absent_reason=str(reason))
@@ -171,14 +191,20 @@ def _mixed(
     info: Mapping[str, Any], suite: str, model: str, rows: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
     """Sentences on counted rows that are older than the last change of what is measured."""
-    changed = [
-        number
-        for number, session in enumerate(info.get("sessions", []))
-        if {suite, model} & set(session.get("changed", ()))
-    ]
-    if not changed:
-        return ()
-    old = sum(row["outcome"] in COUNTED and row.get("session", 0) < changed[-1] for row in rows)
-    if not old:
-        return ()
-    return (f"{old} rows are from before session {changed[-1] + 1}, which changed what is measured",)
+    found = []
+    for kind, what in (
+        ("changed", "changed what is measured"),
+        ("moved", "asked a server at another address"),
+    ):
+        sessions = [
+            number
+            for number, session in enumerate(info.get("sessions", []))
+            if {suite, model} & set(session.get(kind, ()))
+        ]
+        if not sessions:
+            continue
+        ages = [row.get("session", 0) >= sessions[-1] for row in rows if row["outcome"] in COUNTED]
+        old = ages.count(False)
+        if old and (kind == "changed" or any(ages)):
+            found.append(f"{old} rows are from before session {sessions[-1] + 1}, which {what}")
+    return tuple(found)

@@ -236,7 +236,10 @@ class HttpModel:
         try:
             for less in ({"tools"}, optional) if "tools" in optional else (optional,):
                 smaller = {key: value for key, value in body.items() if key not in less}
-                if worked := (await self._attempt(smaller, gate)).failure is None:
+                worked = (await self._attempt(smaller, gate)).failure is None
+                if worked and (await self._attempt(body, gate)).failure is None:
+                    break  # it was a passing fault: the server takes all fields
+                if worked:
                     self.dropped |= less
                     self._say(f"the server takes only a smaller request; asking without {sorted(less)}")
                     break

@@ -202,6 +202,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
             "pid": os.getpid(),
             "host": socket.gethostname(),
             **({"changed": sorted(changed)} if changed else {}),
+            **({"moved": bench.moved} if bench.moved else {}),
         }
     )
     # entries that an earlier session wrote for other suites or models of this run are kept
@@ -304,7 +305,7 @@ def _compare(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]
             f"the run {store.path.name} measured something else:\n{lines}\n"
             "start a new run, or ask the changed tasks again with --bench-resume-changed=ask"
         )
-    _tell_other_endpoints(bench, old, new)
+    bench.moved = _tell_other_endpoints(bench, old, new)
     stale = {what for what, _ in changed}
     windows = {m["name"]: m.get("window") for m in old.get("models", [])}
     now = {m["name"]: m.get("window") for m in new["models"]}
@@ -328,8 +329,10 @@ def _gone(bench: BenchSession, row: Mapping[str, Any]) -> bool:
     return ids is not None and row["task_id"] not in ids
 
 
-def _tell_other_endpoints(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """A served model at another address may be another build: said, and kept beside the numbers."""
+def _tell_other_endpoints(bench: BenchSession, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """A served model at another address may be another build: said, kept beside the numbers, and a reason for
+    gates not to judge. Gives the names of such models."""
+    moved = []
     before = {model["name"]: model.get("endpoints") for model in old.get("models", [])}
     for model in new["models"]:
         was, now = before.get(model["name"]), model.get("endpoints")
@@ -337,6 +340,8 @@ def _tell_other_endpoints(bench: BenchSession, old: Mapping[str, Any], new: Mapp
             text = f"{model['name']}: rows of {was[0]['url']} and of {now[0]['url']} are in one score"
             bench.say(text)
             new["warnings"].append({"code": "endpoint_changed", "text": text, "count": 1})
+            moved.append(model["name"])
+    return moved
 
 
 def _earlier_lengths(bench: BenchSession, current: Path) -> dict[str, float]:

@@ -87,6 +87,8 @@ class BenchSession:
         self.not_asked: dict[str, int] = {}
         self.stop_reason: str | None = None
         self._budget: Budget | None = None
+        self.moved: list[str] = []
+        """Models of a resumed run that are now served at another address."""
         self.signal: int | None = None
         """The signal that ends this session, other than Ctrl-C's."""
         self.with_installed = False

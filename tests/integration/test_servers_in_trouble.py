@@ -204,6 +204,23 @@ def test_a_400_without_a_name_gets_one_smallest_request(project: Project) -> Non
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_a_passing_400_costs_no_field(project: Project) -> None:
+    """A server that stumbles once refuses no field: seed and temperature are still sent afterwards."""
+
+    async def chat(exchange: Exchange) -> None:
+        if exchange.request.number == 1:
+            await exchange.json({"error": {"message": "broken"}}, 400)
+        else:
+            assert exchange.request.number == 2 or "seed" in exchange.request.json
+            await answering()(exchange)
+
+    with FakeServer(chat) as server:
+        result = run(project, server, "--bench-warmup=0", "--bench-inflight=1")
+    assert result.ret == 0
+    assert server.counts.chat == 12 + 3  # the stumble, the smallest body, the whole body looked at once more
+    assert project.info()["models"][0]["dropped_fields"] == []
+
+
 def test_context_errors_skip_the_row_and_are_told_once(project: Project) -> None:
     async def chat(exchange: Exchange) -> None:
         error = {

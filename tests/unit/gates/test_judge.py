@@ -136,6 +136,15 @@ def test_rows_older_than_a_change_are_not_judged(tmp_path: Path) -> None:
     assert codes_of(tmp_path, entry(BAR), same) == ["pass"]
 
 
+def test_rows_of_two_addresses_are_not_judged(tmp_path: Path) -> None:
+    rows = rows_of({"correct": 1319})
+    sessions = [{}, {"moved": ["org/m"]}]
+    assert codes_of(tmp_path, entry(BAR), run_of({}, rows=rows, sessions=sessions)) == ["pass"]
+    rows[0]["session"] = 1
+    mixed = run_of({}, rows=rows, sessions=sessions)
+    assert codes_of(tmp_path, entry(BAR), mixed) == ["not-judged", "mixed-provenance"]
+
+
 def test_groups_of_rows_are_what_n_counts(tmp_path: Path) -> None:
     rows = rows_of({"correct": 1319})
     for place, row in enumerate(rows):
