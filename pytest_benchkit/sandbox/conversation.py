@@ -28,6 +28,9 @@ JUDGE_LIMITS = {"CPU": 20, "AS": 4 << 30, "CORE": 0}
 """Of judging one program: a value may be built to be slow to compare."""
 MOST_FROM_JUDGE = (64 << 20) + 1024
 MOST_FROM_WORKER = plain.MOST_BYTES + 1024
+JUDGE_LOST = "the tests did not end on this value"
+KILLED = "killed"
+"""A program ended by SIGKILL, which it or a machine short of memory may have sent."""
 MISSES = {
     b"s": "syntax",
     b"a": "name_missing",
@@ -138,7 +141,7 @@ class Conversation:
     def _judge_gone(self, error: WireClosed) -> Exception:
         """A judge that ended over values it had received was ended by them; else the fault is ours."""
         if self._answers:
-            return Miss("wrong_value", "the tests did not end on this value")
+            return Miss("wrong_value", JUDGE_LOST)
         return SandboxError(f"the judge ended without a verdict: {error}")
 
     def _ask(self, request: bytes, seconds: float | None) -> tuple[bytes, bytes, bytes]:
@@ -175,7 +178,9 @@ class Conversation:
         self._worker.end()
         if self._worker.killed_for_memory() > self._memory_before:
             return Miss("memory")
-        return Miss("time" if self._worker.ran_out_of_time else "bad_exit")
+        if self._worker.ran_out_of_time:
+            return Miss("time")
+        return Miss("bad_exit", KILLED if self._worker.was_killed else "")
 
     def _check_time(self) -> None:
         """Raises :class:`Miss` once the program has used up its time."""

@@ -104,10 +104,18 @@ class Worker:
     @property
     def ran_out_of_time(self) -> bool:
         """Whether the kernel ended it for its CPU time."""
+        return self._ended_by(signal.SIGXCPU)
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether something ended it that it could not refuse: known of forks only, before we end it."""
+        return self._forks and self._ended_by(signal.SIGKILL)
+
+    def _ended_by(self, number: signal.Signals) -> bool:
         if not self._forks:
-            return self.sandbox.popen.returncode == 128 + signal.SIGXCPU
+            return self.sandbox.popen.returncode == 128 + number
         status = self._end[1] if self._end is not None else None
-        return status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+        return status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == number
 
 
 def _stat(pid: int) -> list[str]:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_benchkit.errors import SandboxError
 from pytest_benchkit.sandbox import pool, probe
-from pytest_benchkit.sandbox.conversation import Conversation, Ended
+from pytest_benchkit.sandbox.conversation import JUDGE_LOST, KILLED, Conversation, Ended
 from pytest_benchkit.sandbox.limits import Limits
 
 if TYPE_CHECKING:
@@ -109,9 +110,14 @@ def run(program: Program, trial: Trial, limits: Limits | None = None) -> Verdict
     if len(program.source) > MOST_SOURCE:
         return Verdict(False, "syntax", "source too large")
     limits = limits or Limits()
-    ended = attempt(shared, program, trial, limits)
-    retried = ended.category == "time"
-    if retried:
+    ended: Ended | None = None
+    try:
+        ended = attempt(shared, program, trial, limits)
+    except SandboxError:
+        if shared.closed:
+            raise
+    retried = ended is None or _may_be_the_machine(ended)
+    if ended is None or retried:
         ended = attempt(shared, program, trial, limits, alone=True)
     return Verdict(
         ended.category == PASSED,
@@ -122,6 +128,11 @@ def run(program: Program, trial: Trial, limits: Limits | None = None) -> Verdict
         ended.wall_s,
         retried,
     )
+
+
+def _may_be_the_machine(ended: Ended) -> bool:
+    """Whether a full machine could have caused this miss: then the program is run once more, alone."""
+    return ended.category in ("time", "memory") or ended.detail in (JUDGE_LOST, KILLED)
 
 
 def attempt(shared: Pool, program: Program, trial: Trial, limits: Limits, *, alone: bool = False) -> Ended:

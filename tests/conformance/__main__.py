@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 import tests.conformance
+from pytest_benchkit.errors import SandboxError
 from tests.conformance.comparison import Comparison, EvaluatorMissing
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ def main(words: list[str]) -> int:
         try:
             thin = quick and "every" in inspect.signature(compare).parameters
             held = compare(every=QUICK) if thin else compare()  # type: ignore[call-arg]
+        except SandboxError as error:
+            print(f"| {name} | not compared: {error} | – | – | – | – |", flush=True)
+            broken = True
+            continue
         except EvaluatorMissing as error:
             print(f"| {name} | not compared: {error} | – | – | – | – |", flush=True)
             broken = broken or strict

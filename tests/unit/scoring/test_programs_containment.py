@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -257,6 +258,32 @@ def test_sixteen_at_once_on_a_busy_machine_keep_their_verdicts() -> None:
     assert [verdict.passed for verdict in verdicts] == [expected for _, expected in jobs]
     assert {verdict.category for verdict in verdicts} == {"passed", "wrong_value", "exception"}
     assert not any(verdict.retried for verdict in verdicts)
+
+
+def owner(pid: int) -> int:
+    try:
+        return Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="programs have a user of their own when root runs them")
+def test_a_program_that_something_else_killed_is_run_again() -> None:
+    """A kernel that is short of memory kills whom it likes: that is no verdict on the program."""
+    seen("return 1")  # sandboxes are up
+    sleeper = "import time\ndef f(n):\n    time.sleep(0.7)\n    return n * 2"
+    before = set(descendants(os.getpid()))
+    with ThreadPoolExecutor(1) as threads:
+        verdict = threads.submit(run, Program(sleeper, "f"), Trial("assert candidate(21) == 42"))
+        end, mine = time.monotonic() + 10, set[int]()
+        while not mine and time.monotonic() < end:
+            time.sleep(0.05)
+            mine = {pid for pid in set(descendants(os.getpid())) - before if owner(pid) > 65536}
+        for pid in mine:
+            os.kill(pid, signal.SIGKILL)
+        found = verdict.result(60)
+    assert mine
+    assert (found.passed, found.retried) == (True, True)
 
 
 def test_nothing_is_left_after_the_pool_is_closed() -> None:
