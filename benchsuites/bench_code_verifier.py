@@ -57,13 +57,16 @@ class CodeVerifier(YesNoSuite):
 
     def metrics(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         found = super().metrics(rows)
-        right = {gold: [r for r in rows if r.get("expected") == gold] for gold in ("yes", "no")}
-        shares = {gold: sum(r["score"] for r in part) / len(part) for gold, part in right.items() if part}
-        found |= {"n_passing": float(len(right["yes"])), "n_failing": float(len(right["no"]))}
-        if "yes" in shares:
-            found["false_reject_rate"] = 1 - shares["yes"]
-        if "no" in shares:
-            found["false_accept_rate"] = 1 - shares["no"]
-        if len(shares) == 2:
-            found["balanced_accuracy"] = (shares["yes"] + shares["no"]) / 2
+        by_gold = {gold: [r for r in rows if r.get("expected") == gold] for gold in ("yes", "no")}
+        found |= {"n_passing": float(len(by_gold["yes"])), "n_failing": float(len(by_gold["no"]))}
+        # a row without an answer is neither accepted nor rejected, and stays in the n
+        for gold, wrong, name in (
+            ("yes", "no", "false_reject_rate"),
+            ("no", "yes", "false_accept_rate"),
+        ):
+            if part := by_gold[gold]:
+                found[name] = sum(row.get("extracted") == wrong for row in part) / len(part)
+        if all(by_gold.values()):
+            shares = [sum(row["score"] for row in part) / len(part) for part in by_gold.values()]
+            found["balanced_accuracy"] = sum(shares) / 2
         return found

@@ -22,18 +22,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 when the runs are not parts of one plan, or a part is missing (the run is written all the
-    same then, as incomplete)."""
+    """Exit 0; 1 when the runs are not parts of one plan, or a part or records are missing (the run is written
+    all the same then, as incomplete)."""
     from pytest_benchkit.reports.files import write_all
     from pytest_benchkit.reports.scores import score_columns
     from pytest_benchkit.reports.table import layout
     from pytest_benchkit.runs.merge import merged_info, objections, session_offsets
     from pytest_benchkit.runs.results import build
-    from pytest_benchkit.runs.store import RunStore, iter_records, named_run, read_info, read_ledger
+    from pytest_benchkit.runs.store import RECORDS, RunStore, iter_records, named_run, read_info, read_ledger
 
     paths = [named_run(name, RUNS, Path(), "merge") for name in args.runs]
     infos = [read_info(path) for path in paths]
-    ledgers = [read_ledger(path).rows for path in paths]
+    read = [read_ledger(path) for path in paths]
+    ledgers = [ledger.rows for ledger in read]
     if problems := objections(infos, [list(rows) for rows in ledgers]):
         raise StoreError("these runs cannot be put together:\n  " + "\n  ".join(problems))
     out = Path(os.path.normpath(args.out))
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
                 last = rows.get(record["key"])
                 if last is not None and last["ask_id"] == record["ask_id"]:
                     store.append({**record, "session": record.get("session", 0) + offset})
-        store.info = merged_info(infos, out.name)
+        store.info = merged_info(infos, out.name, [len(rows) for rows in ledgers])
         store.write_info()
         store.write_index()
         own = {name: suite.metrics for name, suite in suites_of(store.info).items()}
@@ -57,5 +58,14 @@ def run(args: argparse.Namespace) -> int:
     show([*layout(score_columns(results["results"])), ""])
     if banner := results["run"].get("banner"):
         problems.append(banner.partition(";")[0])
+    problems += [
+        f"{path}: {_lines(ledger.damaged)} of {RECORDS} cannot be read"
+        for path, ledger in zip(paths, read, strict=True)
+        if ledger.damaged
+    ]
     show([*problems, f"merged {len(paths)} parts into {out}"])
     return int(bool(problems))
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"

@@ -38,7 +38,7 @@ SCORING_DEADLINE_S = 120.0
 """One scorer's time for one reply; what takes longer is an error of the suite's, and the run goes on."""
 INTERRUPTED_WAIT_S = 5.0
 SCORED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
-SANDBOXED_DEADLINE_S = 3600.0
+SANDBOXED_DEADLINE_S = 6 * 3600.0
 """The same for suites that run programs: those have limits of their own, and wait for a free core."""
 OPEN_AT_LEAST, OPEN_PER_SLOT = 1024, 4
 """Tasks asked or waiting for a scorer at once, with their replies in memory."""
@@ -342,7 +342,7 @@ class Dispatcher:
             lane.started -= 1
             ticket.leave()
         deadline = SANDBOXED_DEADLINE_S if "sandbox" in job.cell.suite.needs else SCORING_DEADLINE_S
-        overdue = asyncio.get_running_loop().call_later(deadline, self._give_up, job, lane, asked)
+        overdue = asyncio.get_running_loop().call_later(deadline, self._give_up, job, lane, asked, deadline)
         self._pool.submit(self._finish, job, lane, asked, overdue)
 
     # ------------------------------------------------------------------ scoring threads
@@ -372,11 +372,11 @@ class Dispatcher:
         self._rounds[lane.name].append((job, asked))
         self._fill()
 
-    def _give_up(self, job: Job, lane: Lane, asked: Asked) -> None:
-        """A scorer that does not return: its row is an error, its thread is left behind."""
-        words = f"the scorer of {job.cell.suite.key} did not return within {SCORING_DEADLINE_S:g} s"
+    def _give_up(self, job: Job, lane: Lane, asked: Asked, seconds: float) -> None:
+        """A scorer that does not return: its row is an error, its thread is left behind and replaced."""
+        words = f"the scorer of {job.cell.suite.key} did not return within {seconds:g} s"
         last = repair.attempt(job.cell.suite, asked.exchange, judging.Judged(None, crash=words))
-        self._pool.submit(self._conclude, job, lane, asked, (*asked.earlier, last))
+        self._pool.replace(self._conclude, job, lane, asked, (*asked.earlier, last))
 
     def _conclude(self, job: Job, lane: Lane, asked: Asked, attempts: tuple[repair.Attempt, ...]) -> None:
         with self.changed:

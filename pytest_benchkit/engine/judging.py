@@ -25,9 +25,10 @@ class Judged(NamedTuple):
 def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
     """Runs the suite's scorer on the answer; the reply's ``timing.score_ms`` is set.
 
-    A scorer that raises on this reply but not on a harmless text was broken by the reply: a miss with
-    flag ``scorer_raised``. One that raises on both is our fault: ``crash`` says what it raised,
-    ``detail`` what kind of fault that is.
+    A scorer that raises on this reply, then not on a harmless text, then on this reply once more was broken
+    by the reply: a miss with flag ``scorer_raised``. One that raises on both texts is our fault: ``crash``
+    says what it raised, ``detail`` what kind of fault that is. One that does not raise again was not ready
+    (a library that another thread was loading): its second verdict stands.
     """
     if exchange.failure is not None:
         return Judged(None)
@@ -38,17 +39,24 @@ def judge(suite: Suite, task: Task, exchange: Exchange) -> Judged:
     except SandboxError as error:
         return Judged(None, crash=str(error), detail="sandbox_failed")
     except (Exception, SystemExit) as error:
-        words = f"{type(error).__name__}: {error}"
-        try:
-            expected = _scored(suite, task, Reply.of(HARMLESS)).expected
-        except (Exception, SystemExit):
-            return Judged(None, crash=f"the scorer of {suite.key} raised {words}")
-        return Judged(
-            Score(0.0, expected=expected, rule="none", reason=f"the reply broke the scorer: {words}"),
-            ("scorer_raised",),
-        )
+        return _judged_again(suite, task, reply, f"{type(error).__name__}: {error}")
     finally:
         reply.timing.score_ms = round((time.perf_counter() - started) * 1000, 3)
+
+
+def _judged_again(suite: Suite, task: Task, reply: Reply, words: str) -> Judged:
+    """Whose fault it is that the scorer raised ``words``."""
+    try:
+        expected = _scored(suite, task, Reply.of(HARMLESS)).expected
+    except (Exception, SystemExit):
+        return Judged(None, crash=f"the scorer of {suite.key} raised {words}")
+    try:
+        return Judged(_scored(suite, task, visible(reply)))
+    except SandboxError as error:
+        return Judged(None, crash=str(error), detail="sandbox_failed")
+    except (Exception, SystemExit) as error:
+        reason = f"the reply broke the scorer: {type(error).__name__}: {error}"
+        return Judged(Score(0.0, expected=expected, rule="none", reason=reason), ("scorer_raised",))
 
 
 def visible(reply: Reply) -> Reply:

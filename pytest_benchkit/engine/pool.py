@@ -31,17 +31,33 @@ class ScoringPool:
                 threading.Thread(target=self._work, name="benchkit-score", daemon=True).start()
         self._queue.put((call, args))
 
+    def replace(self, call: Callable[..., None], *args: Any) -> None:
+        """Runs what is to be done about a call that does not return, in a thread that takes the place of the
+        one that is stuck."""
+        with self._lock:
+            self._unfinished += 1
+            self._size += 1
+            self._threads += 1
+
+        def take_over() -> None:
+            self._run(call, args)
+            self._work()
+
+        threading.Thread(target=take_over, name="benchkit-score", daemon=True).start()
+
     def _work(self) -> None:
         while (task := self._queue.get()) is not None:
-            call, args = task
-            try:
-                call(*args)
-            except BaseException as error:
-                self._on_fault(error)
-            finally:
-                with self._lock:
-                    self._unfinished -= 1
-                    self._lock.notify_all()
+            self._run(*task)
+
+    def _run(self, call: Callable[..., None], args: tuple[Any, ...]) -> None:
+        try:
+            call(*args)
+        except BaseException as error:
+            self._on_fault(error)
+        finally:
+            with self._lock:
+                self._unfinished -= 1
+                self._lock.notify_all()
 
     def close(self, seconds: float) -> bool:
         """Waits at most so long for what was submitted; whether all of it is done. Idle threads end."""

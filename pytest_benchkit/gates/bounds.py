@@ -129,9 +129,7 @@ def _compare_numbers(metric: str, value: MetricValue, bound: Bound, combine: Com
     code, words = _point(at_floor, at_ceiling, low, high, bound)
     limit = None
     if code is None and (code := _spread(value, bound)) is not None:
-        span = f"repeats span {_text(_span(value))}"
-        if len(value.by_repeat) < 2:  # what was not measured never passes
-            span = "there are no values of several repeats"
+        span = f"repeats span {_text(_span(value))}" if value.by_repeat else "no values of several repeats"
         words = f"{span}, max_spread is {bound.max_spread}"
     if code is None and bound.confidence is not None:
         code, limit, words = _proof(value, at_floor, at_ceiling, low, high, bound, words)
@@ -202,7 +200,7 @@ def _span(value: MetricValue) -> Fraction:
 def _spread(value: MetricValue, bound: Bound) -> str | None:
     if bound.max_spread is None:
         return None
-    several = len(value.by_repeat) > 1
+    several = len(value.by_repeat) > 1  # a spread that was not measured never passes
     allowed = several and bound.max_spread.is_finite() and _span(value) <= exact(bound.max_spread)
     return None if allowed else "spread-exceeded"
 

@@ -265,6 +265,8 @@ def _sequential(entry: Entry, sink: Sink, where: Where) -> None:
         rate = getattr(levels, name)
         if not (rate.is_finite() and 0 < rate < half):
             wrong.append(f"{name} {rate} is not between 0 and 0.5")
+    if entry.repeats > 1:
+        wrong.append(f"a task's mean over {entry.repeats} repeats is known at the end only")
     bound = (entry.metrics or {}).get(levels.metric)
     floor = None if bound is None else bound.min
     if entry.measured and floor is None:
@@ -283,7 +285,9 @@ def _sequential(entry: Entry, sink: Sink, where: Where) -> None:
         sink.add(
             "sequential-invalid",
             "; ".join(wrong),
-            "choose levels around the floor, bad at or above it",
+            "set repeats = 1, or remove sequential"
+            if entry.repeats > 1
+            else "choose levels around the floor, bad at or above it",
             where=(*where, "sequential"),
             key="sequential",
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.models.body import prompt_text
+from pytest_benchkit.models.figures import count
 from pytest_benchkit.models.jsonlib import dumps, loads
 from pytest_benchkit.models.stopwatch import with_tokens
 from pytest_benchkit.models.transport import Transport, TransportError
@@ -107,5 +108,4 @@ class TokenCounter:
             return None
         if isinstance(tokens, list):
             return len(tokens)
-        count = data.get("count") if isinstance(data, dict) else None
-        return count if isinstance(count, int) else None
+        return count(data.get("count")) if isinstance(data, dict) else None

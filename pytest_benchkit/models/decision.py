@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.models.client import Attempt, HttpModel
+from pytest_benchkit.models.figures import count
 from pytest_benchkit.models.jsonlib import loads
 from pytest_benchkit.reply import Exchange, Failure, Reply
 
@@ -97,7 +98,7 @@ def decide(decision: Decision, reply: Reply) -> Failure | None:
     except ValueError:
         return _invalid("the answer is no JSON document")
     usage = answer.get("usage") if isinstance(answer, Mapping) else None
-    if isinstance(usage, Mapping) and type(tokens := usage.get("input_tokens")) is int and tokens >= 0:
+    if isinstance(usage, Mapping) and (tokens := count(usage.get("input_tokens"))) is not None:
         reply.usage.input_tokens, reply.usage.source = tokens, "usage"
     try:
         shares = _distribution(decision, answer)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-LARGEST = 10**15
+LARGEST = 2**53
+"""Above it a count is none: no JSON reader that keeps numbers as floats would hold it exactly."""
 
 
 def count(value: Any) -> int | None:
     """A whole number from 0 on. Integral floats and digit strings are allowed, booleans are not."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 15:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16:
         value = int(value)
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
         value = int(value)

@@ -136,16 +136,14 @@ def _shard(text: str | None) -> tuple[int, int] | None:
 
 def _perturbations(config: pytest.Config) -> tuple[str, ...]:
     names = config.getoption("bench_perturbation") or config.getini("bench_perturbation")
-    text = config.getoption("bench_perturbation_seed")
-    seeds = [DEFAULT_SEED] if text is None else []
-    for word in (text or "").split(","):
-        if text is None:
-            break
+    texts = config.getoption("bench_perturbation_seed") or []
+    words = [(word, text) for text in texts for word in text.split(",")]
+    for word, text in words:
         if not (word.isascii() and word.isdigit()):
             raise UsageProblem(f"--bench-perturbation-seed={text}: write whole numbers with commas")
-        seeds.append(int(word))
-    if text is not None and not names:
-        raise UsageProblem(f"--bench-perturbation-seed={text} needs --bench-perturbation")
+    if texts and not names:
+        raise UsageProblem(f"--bench-perturbation-seed={texts[0]} needs --bench-perturbation")
+    seeds = [int(word) for word, _ in words] or [DEFAULT_SEED]
     return axis_values(names, seeds)
 
 

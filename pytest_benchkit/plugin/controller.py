@@ -187,6 +187,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
             "repeats": bench.options.repeats,
             "repair": max((spec.settings.repair_attempts for spec in bench.specs), default=0),
         },
+        "plan": old.get("plan"),
         "sessions": [*old.get("sessions", [])],
         "replay_of": bench.options.replay and Path(bench.options.replay).name,
         "warnings": old.get("warnings", []),

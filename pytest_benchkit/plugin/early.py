@@ -53,7 +53,9 @@ class EarlyStop:
             axes = Axes(*(cell[name] for name in Axes._fields))
             if watches := [self._watch(entry, keys[axes], axes) for entry in self._entries(cell, axes)]:
                 self._cells[axes] = watches
-        if not self._cells:
+        if bench.options.repeats > 1:
+            self._bench.say("early stop: repeats are settled at the end only, every row is asked")
+        elif not self._cells:
             self._bench.say("early stop: no gate that could be judged watches this run, every row is asked")
         before = store.on_record
 

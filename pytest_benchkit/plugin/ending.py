@@ -150,8 +150,9 @@ def _close_info(bench: BenchSession) -> list[str]:
     unneeded = bench.early is not None and all(map(bench.early.stopped, missing))
     reason = bench.stop_reason or (("decided" if unneeded else "refused") if missing else "finished")
     info = store.info
-    info["complete"] = bool(keys) and not missing and not open_rows and reason == "finished"
     planned, held = info.get("plan", {}).get("tasks", 0), len(counted_rows(bench))
+    done = not missing and not open_rows and planned <= held  # earlier sessions may have planned more
+    info["complete"] = bool(keys) and done and reason == "finished"
     info["not_asked"] = {reason: planned - held} if planned > held else {}
     if info.get("sessions"):
         info["sessions"][-1].update(ended_at=now_text(), reason=reason)

@@ -41,8 +41,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "ask every row a second time, perturbed: choice-order; repeatable",
     },
     "--bench-perturbation-seed": {
+        "action": "append",
         "metavar": "S[,S]",
-        "help": "seeds of the perturbations, a twin for each (default: 42)",
+        "help": "seeds of the perturbations, a twin for each (default: 42); repeatable",
     },
     "--bench-decision-models": {
         "action": "append",

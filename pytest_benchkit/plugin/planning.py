@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.plugin.collection import TaskItem
 from pytest_benchkit.plugin.fixtures import job_of
-from pytest_benchkit.plugin.selection import rows_of
+from pytest_benchkit.plugin.selection import Slice, rows_of
+from pytest_benchkit.runs.record import parts_of
 from pytest_benchkit.runs.store import write_atomic
 
 if TYPE_CHECKING:
@@ -98,23 +99,17 @@ def make_plan(items: list[pytest.Item], whole: dict[str, Any] | None = None) -> 
 
 
 def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
-    """Writes the plan into ``run.json``; a resumed run's plan is the union with what it had."""
+    """Writes the plan into ``run.json``; a resumed run's plan is the union with what it had: tables and gates
+    are about all of it."""
     store = bench.store
     if store is None:
         return
     keys = list(dict.fromkeys(key for key in plan["keys"] if key is not None))
     bench.plan_keys = plan["keys"]
     old = store.info.get("plan", {})
-    axes = ("suite", "model", "harness", "perturbation")
-    chosen = set(keys)
-    mine = {tuple(cell[a] for a in axes) for cell in plan["cells"]}
-    kept = [cell for cell in old.get("cells", []) if tuple(cell[a] for a in axes) not in mine]
-    for cell in plan["cells"]:  # rows that earlier sessions planned beside these
-        cell["planned"] += sum(
-            row["suite"] == cell["suite"] and row["model"] == cell["model"] and key not in chosen
-            for key, row in bench.known.items()
-        )
-    cells = [*plan["cells"], *kept]
+    cells = _all_cells(bench, plan, keys, old.get("cells", []))
+    repeats = max((cell.get("repeats", 1) for cell in cells), default=1)
+    store.info["axes"]["repeats"] = max(repeats, bench.options.repeats)
     digest = hashlib.sha256("\n".join(keys).encode()).hexdigest()
     tasks = sum(cell["planned"] for cell in cells)
     store.info["plan"] = {"tasks": tasks, "requests": tasks, "sha256": digest, "cells": cells}
@@ -129,6 +124,71 @@ def adopt_plan(bench: BenchSession, plan: dict[str, Any]) -> None:
         bench.say(f"{_some(models, 'model')} × {_some(suites, 'suite')} = {_some(len(keys), 'task')}{more}")
     if bench.early is not None:
         bench.early.begin()
+
+
+def _all_cells(
+    bench: BenchSession, plan: Mapping[str, Any], keys: Iterable[str], old: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The cells of this session, with the rows that earlier ones measured beside these, and the cells that
+    only earlier ones had."""
+    chosen: dict[tuple[str, ...], set[str]] = {}
+    for key in keys:
+        suite, _, model, harness, perturbation, _ = parts_of(key)
+        chosen.setdefault((suite, model, harness, perturbation), set()).add(key)
+    known: dict[tuple[str, ...], set[str]] = {}
+    for key, row in bench.known.items():
+        known.setdefault(_axes_of(row), set()).add(key)
+    before = {_axes_of(cell): cell for cell in old}
+    cells = []
+    for cell in plan["cells"]:
+        axes = _axes_of(cell)
+        earlier, mine = before.pop(axes, None), chosen.get(axes, set())
+        if outside := known.get(axes, set()) - mine:
+            if "whole" in plan:  # one part of a plan stays a part, whatever was measured beside it
+                cell["planned"] += len(outside)
+            else:
+                cell = _united(bench, cell, earlier, [*mine, *outside])
+        cells.append(cell)
+    return [*cells, *before.values()]
+
+
+def _axes_of(part: Mapping[str, Any]) -> tuple[str, ...]:
+    return part["suite"], part["model"], part["harness"], part["perturbation"]
+
+
+def _united(
+    bench: BenchSession, cell: dict[str, Any], before: dict[str, Any] | None, keys: Sequence[str]
+) -> dict[str, Any]:
+    """A cell of a resumed run whose earlier sessions measured rows that this one does not ask for. ``keys``:
+    the rows of both. It takes the smallest selection asked for by one of them that holds them all, and else
+    says that it is none."""
+    parts = [parts_of(key) for key in keys]
+    ids = {part[1] for part in parts}
+    repeats = max([cell["repeats"], *(int(part[5]) + 1 for part in parts)])
+    if before is not None:
+        repeats = max(repeats, before.get("repeats", 1))
+    found = []
+    for selection in (one["selection"] for one in (cell, before) if one is not None):
+        members = _members(bench, cell["suite"], selection)
+        if members is not None and ids <= members:
+            found.append((len(members), selection))
+    count, selection = min(found, key=itemgetter(0), default=(0, {}))
+    planned = count * repeats or len(keys)
+    return {
+        **cell,
+        "planned": planned,
+        "repeats": repeats,
+        "selection": selection or {"kind": "ids", "n": planned},
+    }
+
+
+def _members(bench: BenchSession, name: str, selection: Mapping[str, Any]) -> frozenset[str] | None:
+    """The task ids that a selection of a suite means; ``None`` where something else chose among them."""
+    suite = bench.suite_named(name)
+    if suite is None or selection["kind"] == "ids":
+        return None
+    slice_ = Slice(suite.key, selection["kind"], selection.get("n"))
+    return frozenset(suite.index.ids[row] for row in rows_of(slice_, suite.index, suite.key))
 
 
 def _some(count: int, noun: str) -> str:

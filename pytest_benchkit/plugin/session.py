@@ -210,12 +210,17 @@ class BenchSession:
 
     def task_ids(self, name: str) -> frozenset[str] | None:
         """The task ids of a suite by its name in records; ``None`` for one this session does not run."""
-        if name not in self._task_ids:
-            key, _, variant = name.partition(":")
-            for (suite_class, other), suite in self._suites.items():
-                if suite_class.key == key and (other == (variant or None) or variant not in suite.variants):
-                    self._task_ids[name] = frozenset(suite.index.ids)
+        if name not in self._task_ids and (suite := self.suite_named(name)) is not None:
+            self._task_ids[name] = frozenset(suite.index.ids)
         return self._task_ids.get(name)
+
+    def suite_named(self, name: str) -> Suite | None:
+        """A suite by its name in records; ``None`` for one this session does not run."""
+        key, _, variant = name.partition(":")
+        for (suite_class, other), suite in self._suites.items():
+            if suite_class.key == key and (other == (variant or None) or variant not in suite.variants):
+                return suite
+        return None
 
     def cells(
         self, suite: Suite, model: str, slice_: Slice | None = None, function: str | None = None

@@ -10,6 +10,8 @@ from typing import Any
 from pytest_benchkit.runs.describe import AXES
 
 SUITE_FACTS = ("data", "prompt_sha256", "scorer_sha256", "version", "declared_sampling")
+LOST = "lost records"
+"""Why rows of a part are not there: they were planned and have no record, or one that cannot be read."""
 MODEL_FACTS = ("served_id", "template_sha256", "digest", "sampling", "thinking", "system")
 
 
@@ -58,10 +60,10 @@ def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str
     return found
 
 
-def merged_info(infos: Sequence[Mapping[str, Any]], run_id: str) -> dict[str, Any]:
-    """The ``run.json`` of the parts together. Sessions follow one another, so a record's session number grows
-    by the number of sessions before its part (:func:`session_offsets`). Complete when every part of the plan
-    is there and complete."""
+def merged_info(infos: Sequence[Mapping[str, Any]], run_id: str, held: Sequence[int]) -> dict[str, Any]:
+    """The ``run.json`` of the parts together; ``held`` is how many rows have a record in each. Sessions follow
+    one another, so a record's session number grows by the number of sessions before its part
+    (:func:`session_offsets`). Complete when every part of the plan is there and complete, with all rows."""
     first = infos[0]
     whole = first["plan"]["whole"]
     planned: Counter[tuple[str, ...]] = Counter()
@@ -72,7 +74,11 @@ def merged_info(infos: Sequence[Mapping[str, Any]], run_id: str) -> dict[str, An
         name: list({entry["name"]: entry for info in infos for entry in info.get(name, [])}.values())
         for name in ("suites", "models")
     }
-    everything = sum(planned.values()) == whole["tasks"]
+    gaps = {
+        "missing part": whole["tasks"] - sum(planned.values()),
+        LOST: sum(planned.values()) - sum(held),
+    }
+    gaps = {reason: count for reason, count in gaps.items() if count > 0}
     info = {
         **first,
         **tables,
@@ -90,10 +96,9 @@ def merged_info(infos: Sequence[Mapping[str, Any]], run_id: str) -> dict[str, An
             for info in infos
         ],
         "warnings": [warning for info in infos for warning in info.get("warnings", [])],
-        "complete": everything and all(info.get("complete") for info in infos),
+        "complete": not gaps and all(info.get("complete") for info in infos),
+        "not_asked": gaps,
     }
-    if not everything:
-        info["not_asked"] = {"missing part": whole["tasks"] - sum(planned.values())}
     for name in ("shard", "asked"):
         info.pop(name, None)
     return info

@@ -150,16 +150,18 @@ def _put_score(numbers: Numbers, score: Estimate | None, nothing: str) -> None:
 
 
 def _put_lenient(numbers: Numbers, scored: Sequence[Row], score: Estimate | None) -> None:
-    """The best single other reading, over all of D: a row that lacks it counts 0."""
+    """The best single reading, the headline among them, over all of D: a row that lacks it counts 0. Repeats
+    weigh as in the score."""
+    repeats = Counter(row["task_id"] for row in scored)
     totals: defaultdict[str, float] = defaultdict(float)
     for row in scored:
         for reading in row.get("also") or ():
-            totals[reading["rule"]] += reading["score"]
+            totals[reading["rule"]] += reading["score"] / repeats[row["task_id"]]
     if score is None or not totals:
         why = "the suite reads replies in one way only" if score is not None else "no score"
         numbers.absent["lenient_score"] = numbers.absent["format_gap_pp"] = why
         return
-    lenient = max(totals.values()) / len(scored)
+    lenient = max(score.mean, max(totals.values()) / len(repeats))
     numbers.values["lenient_score"] = lenient
     numbers.values["format_gap_pp"] = 100 * (lenient - score.mean)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ def overall(entries: Sequence[Entry], in_overall: Mapping[str, bool]) -> list[di
     (``micro``), the suites behind them, and those left out with the reason.
 
     Only clean rows count, of suites that every model of the harness finished with the same selection, so
-    that models are compared on equal ground. ``in_overall`` is the suites' own field, by suite name.
+    that models are compared on equal ground. A suite counts once: its own rows, or else its one variant
+    (``bfcl`` and ``bfcl:prompt`` are one instrument asked in two ways). ``in_overall`` is the suites' own
+    field, by suite name.
     """
     clean = [e for e in entries if e["perturbation"] == "none"]
     found = []
@@ -25,6 +28,7 @@ def overall(entries: Sequence[Entry], in_overall: Mapping[str, bool]) -> list[di
         models = list(dict.fromkeys(model for _, model in cells))
         suites = list(dict.fromkeys(suite for suite, _ in cells))
         left_out = {suite: why for suite in suites if (why := _why_not(suite, models, cells, in_overall))}
+        left_out |= _variants([suite for suite in suites if suite not in left_out])
         used = [suite for suite in suites if suite not in left_out]
         for model in models:
             item = _mean([cells[suite, model] for suite in used])
@@ -49,6 +53,19 @@ def _why_not(
             return f"no score of {model}"
         selections.append((entry["selection"].get("kind"), entry["metrics"]["planned"]))
     return "models were given different rows" if len(set(selections)) > 1 else None
+
+
+def _variants(names: Sequence[str]) -> dict[str, str]:
+    """Those of these suites that are a further variant of one, each with the reason to leave it out."""
+    keys = Counter(name.partition(":")[0] for name in names)
+    found = {}
+    for name in names:
+        key, _, variant = name.partition(":")
+        if key in names and variant:
+            found[name] = f"a variant of {key}, which counts already"
+        elif keys[key] > 1 and variant:
+            found[name] = f"one of {keys[key]} variants of {key}, which are not averaged"
+    return found
 
 
 def _mean(entries: Sequence[Entry]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypedDict
 
 from pytest_benchkit.runs.decisions import decision_numbers, reliability
@@ -22,6 +21,7 @@ from pytest_benchkit.runs.pairs import metrics_of, pairs
 from pytest_benchkit.runs.repair import repair_curve, repair_numbers
 from pytest_benchkit.runs.repeats import repeat_numbers, values_by_repeat
 from pytest_benchkit.runs.speed import speed_numbers, why_no_speed
+from pytest_benchkit.runs.totals import settle_totals
 
 SCHEMA = 1
 KIND = "benchkit-results"
@@ -102,25 +102,23 @@ def _entry(
     warnings: list[Note],
 ) -> dict[str, Any]:
     name, model = cell["suite"], cell["model"]
-    numbers = cell_numbers(rows, cell["planned"])
-    numbers.merge(speed)
-    numbers.merge(repeat_numbers(rows))
-    numbers.merge(loop_numbers(rows))
     rounds = next((m.get("repair", 0) for m in info.get("models", []) if m.get("name") == model), 0)
-    numbers.merge(repair_numbers(rows, rounds))
-    decisions = decision_numbers(rows)
-    if decisions.values and "tasks_per_s" in speed.values:
-        decisions.values["decisions_per_s"] = speed.values["tasks_per_s"]
-    numbers.merge(decisions)
-    scored = counted(rows)
-    if scored and name in own_metrics:
-        _add_own(numbers, name, own_metrics[name], scored, warnings)
+    own = own_metrics.get(name)
+    numbers = _measured(rows, cell["planned"], speed, rounds, name, own, warnings)
     repeats = cell.get("repeats", 1)
     selection = {**cell.get("selection", {}), "rows": cell.get("rows")}
     if repeats > 1:
         selection["repeats"] = repeats
     selection = {key: value for key, value in selection.items() if value is not None}
-    _settle_totals(numbers, suite.get("totals", ()), selection)
+    no_speed = why_no_speed(info, model, rows)
+
+    def of_one(part: Sequence[Row]) -> Numbers:
+        """What one repeat comes to, as a run of its own; what its metrics complain of is told once."""
+        part = [{**row, "repeat": 0} for row in part]
+        return _measured(part, len(part), speed_numbers(part, no_speed), rounds, name, own, [])
+
+    in_repeats = values_by_repeat(rows, of_one)
+    settle_totals(numbers, suite.get("totals", ()), selection)
     deviations = [d for d in suite.get("deviations", []) if d.get("model") == model]
     not_comparable = suite.get("not_comparable") if suite else "own protocol"
     simulated = _is_simulated(info, model)
@@ -153,21 +151,38 @@ def _entry(
                 )
                 if value is not None
             }
-            for category, found in categories(scored).items()
+            for category, found in categories(counted(rows)).items()
         },
         "histograms": _histograms(rows),
-        "by_repeat": values_by_repeat(rows, partial(_repeat_numbers, why_no_speed(info, model, rows)))
-        or None,
+        "by_repeat": {name: each for name, each in in_repeats.items() if name in numbers.values} or None,
         "repair_curve": repair_curve(rows, rounds) or None,
-        "calibration": reliability(rows) if decisions.values else None,
+        "calibration": reliability(rows) if "brier" in numbers.values else None,
     }
     return {key: value for key, value in entry.items() if value is not None}
 
 
-def _repeat_numbers(no_speed: str | None, rows: Sequence[Row]) -> Numbers:
-    """What one repeat comes to, as a run of its own."""
-    numbers = cell_numbers(rows, len(rows))
-    numbers.merge(speed_numbers(rows, no_speed))
+def _measured(
+    rows: Sequence[Row],
+    planned: int,
+    speed: Numbers,
+    rounds: int,
+    name: str,
+    own: OwnMetrics | None,
+    warnings: list[Note],
+) -> Numbers:
+    """All numbers of a cell; ``speed`` are those of its rows, ``rounds`` its repair rounds."""
+    numbers = cell_numbers(rows, planned)
+    numbers.merge(speed)
+    numbers.merge(repeat_numbers(rows))
+    numbers.merge(loop_numbers(rows))
+    numbers.merge(repair_numbers(rows, rounds))
+    decisions = decision_numbers(rows)
+    if decisions.values and "tasks_per_s" in speed.values:
+        decisions.values["decisions_per_s"] = speed.values["tasks_per_s"]
+    numbers.merge(decisions)
+    scored = counted(rows)
+    if scored and own is not None:
+        _add_own(numbers, name, own, scored, warnings)
     return numbers
 
 
@@ -209,18 +224,6 @@ def _add_own(
             warnings.append(note("suite_metrics", f"{name}: metrics() gives no number for {key!r}; left out"))
         else:
             numbers.values[str(key)] = value
-
-
-def _settle_totals(numbers: Numbers, totals: Sequence[str], selection: Mapping[str, Any]) -> None:
-    """Takes a suite's totals away where only a part of its rows was asked; where all were, failed requests
-    stand beside them."""
-    if not totals:
-        return
-    if selection.get("kind", "all") != "all":
-        for name in totals:
-            numbers.values.pop(name, None)
-            numbers.absent[name] = f"a total of all {selection.get('rows', '')} rows; a part was asked"
-    numbers.values["transport_errors"] = numbers.values["n_harness_error"]
 
 
 def _errors(rows: Sequence[Row]) -> list[dict[str, Any]]:

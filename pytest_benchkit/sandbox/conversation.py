@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 
 JUDGE_S = 120.0
 """Seconds of wall time that a judge may think between two calls."""
+IDLE_S = 5.0
+"""Seconds of sleep without any use of the CPU after which a program has had its time: upstream gives it 3."""
+IDLE_CPU_S = 0.02
 JUDGE_LIMITS = {"CPU": 20, "AS": 4 << 30, "CORE": 0}
 """Of judging one program: a value may be built to be slow to compare."""
 MOST_FROM_JUDGE = (64 << 20) + 1024
 MOST_FROM_WORKER = plain.MOST_BYTES + 1024
+LONGEST_WORD = 64
 JUDGE_LOST = "the tests did not end on this value"
+ASLEEP = "asleep"
 KILLED = "killed"
 """A program ended by SIGKILL, which it or a machine short of memory may have sent."""
 MISSES = {
@@ -71,6 +76,7 @@ class Conversation:
         self._before = worker.cpu_s() or 0.0
         self._memory_before = worker.killed_for_memory()
         self._answers = 0
+        self._awake = (self._started, 0.0)
         self._notes: dict[str, Any] = {}
 
     def run(self, source: str, entry: str | None, trial: tuple[str, str | None, Any]) -> Ended:
@@ -104,7 +110,8 @@ class Conversation:
                 passed, category, detail = plain.decode(body[1:])
                 if category == "fault":
                     raise SandboxError(f"a trial is broken: {detail}")
-                return ("passed" if passed else category), _word(detail.encode("utf-8", "replace"))
+                told = _word(detail.encode("utf-8", "replace")) if category == "exception" else ""
+                return ("passed" if passed else category), told
             if body[:1] == b"N":
                 name, value = plain.decode(body[1:])
                 self._notes[name] = value
@@ -152,9 +159,11 @@ class Conversation:
             raise Miss("bad_exit", "forged answer") if wire.peek() else self._end_of_worker()
         nonce = secrets.token_bytes(NONCE)
         before, started = (self._worker.cpu_s() or 0.0) if seconds is not None else 0.0, time.monotonic()
+        self._awake = (time.monotonic(), 0.0)
 
         def check() -> None:
             self._check_time()
+            self._check_awake()
             if seconds is not None:
                 self._check_call(seconds, before, started)
 
@@ -190,6 +199,15 @@ class Conversation:
         if time.monotonic() - self._started >= self._limits.wall_s:
             raise Miss("time")
 
+    def _check_awake(self) -> None:
+        """The same for a program that sleeps: it is not the machine that keeps it waiting."""
+        now, used = time.monotonic(), self._worker.cpu_s()
+        since, then = self._awake
+        if used is None or used - then > IDLE_CPU_S or not self._worker.asleep:
+            self._awake = (now, used or 0.0)
+        elif now - since >= IDLE_S:
+            raise Miss("time", ASLEEP)
+
     def _check_call(self, seconds: float, before: float, started: float) -> None:
         """The same for one call, by what had been used before it."""
         used = self._worker.cpu_s()
@@ -201,5 +219,7 @@ class Conversation:
 
 def _word(data: bytes) -> str:
     """A name from inside, when it is one that may be shown."""
+    if len(data) > LONGEST_WORD:
+        return ""
     text = data.decode("utf-8", "replace")
     return text if text.isascii() and text.replace(" ", "_").isidentifier() else ""

@@ -39,18 +39,20 @@ class BadFrame(WireClosed):
 class Wire:
     """Frames over a stream socket: a length of four bytes and that many bytes.
 
-    The other end may stall at any byte: whoever sends or receives gives a function that is called each tenth
-    of a second meanwhile, and ends the wait by raising.
+    The other end may stall at any byte, or send one at a time: whoever sends or receives gives a function
+    that is called each tenth of a second meanwhile, and ends the wait by raising.
     """
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
+        self._looked = time.monotonic()
         end.setblocking(False)
 
     def send(self, body: bytes, idle: Callable[[], None]) -> None:
         """Raises :class:`WireClosed`."""
         left = memoryview(LENGTH.pack(len(body)) + body)
         while left:
+            self._look(idle)
             try:
                 left = left[self.socket.send(left) :]
             except BlockingIOError:
@@ -78,6 +80,12 @@ class Wire:
         except OSError:
             return b""
 
+    def _look(self, idle: Callable[[], None]) -> None:
+        """Calls ``idle`` when it is time for it, however busy the other end keeps this one."""
+        if (now := time.monotonic()) - self._looked >= TICK_S:
+            self._looked = now
+            idle()
+
     def _wait(self, event: int, idle: Callable[[], None]) -> None:
         while not self.wait(TICK_S, event):
             idle()
@@ -85,6 +93,7 @@ class Wire:
     def _exactly(self, count: int, idle: Callable[[], None]) -> bytes:
         parts = bytearray()
         while len(parts) < count:
+            self._look(idle)
             try:
                 part = self.socket.recv(min(count - len(parts), 1 << 20))
             except BlockingIOError:

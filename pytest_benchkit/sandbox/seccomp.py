@@ -68,6 +68,8 @@ REFUSED: dict[str, tuple[int, int]] = {
     "kexec_file_load": (320, 294),
     "bpf": (321, 280),
     "userfaultfd": (323, 282),
+    "inotify_init": (253, 26),  # arm64 has the next one only
+    "inotify_init1": (294, 26),
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
@@ -77,8 +79,12 @@ REFUSED: dict[str, tuple[int, int]] = {
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
     "fspick": (433, 433),
+    "pidfd_open": (434, 434),
     "pidfd_getfd": (438, 438),
     "mount_setattr": (442, 442),
+    "memfd_secret": (447, 447),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
 }
 SPECIAL = {
     "clone": (56, 220),

@@ -79,6 +79,12 @@ class Worker:
             self._used = max(self._used, sum(_cpu_s(pid) for pid in _tree(self.pid)))
         return self._used
 
+    @property
+    def asleep(self) -> bool:
+        """Whether it waits for something else than the CPU or a disk; false where that cannot be seen."""
+        fields = _stat(self.pid) if self.pid is not None else []
+        return bool(fields) and fields[0] == "S"
+
     def killed_for_memory(self) -> int:
         """How often the kernel ended one of its processes for memory, as far as that is counted."""
         if self.group is not None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.score import Reading, Score
-from pytest_benchkit.scoring.ifeval_checks import CHECKS
+from pytest_benchkit.scoring.ifeval_checks import CHECKS, Counted
 from pytest_benchkit.scoring.ifeval_text import View
 from pytest_benchkit.scoring.text import clip
 
@@ -44,12 +44,20 @@ def score(
         strict.append(next(verdicts, False))
         loose.append(strict[-1] or any(verdicts))
     every, every_loosely = all(strict), all(loose)
-    missed = [id for id, followed in zip(instructions, strict, strict=True) if not followed]
     only_loosely = sum(loose) - sum(strict)
-    reason = f"not followed: {', '.join(missed)}"
+    blank = not read.strip()
+    told = (
+        []
+        if blank
+        else [
+            _told(id, given, views[0])
+            for id, given, followed in zip(instructions, kwargs, strict, strict=True)
+            if not followed
+        ]
+    )
+    reason = f"not followed: {', '.join(told)}"
     if only_loosely:
         reason += f" ({only_loosely} of them loosely)"
-    blank = not read.strip()
     return Score(
         float(every),
         extracted=None if blank else f"{sum(strict)} of {len(strict)} followed",
@@ -72,6 +80,17 @@ def readings(text: str) -> list[View]:
         for reading in dict.fromkeys([*dropped, *(reading.replace("*", "") for reading in dropped)])
         if reading.strip()
     ]
+
+
+def _told(instruction: str, given: Mapping[str, Any], view: View) -> str:
+    """The instruction's id, with what was wanted and what was found where the check counts."""
+    check = CHECKS[instruction]
+    if not isinstance(check, Counted):
+        return instruction
+    try:
+        return f"{instruction} ({check.told(view, given)})"
+    except FAULTS:
+        return instruction
 
 
 def _verdicts(

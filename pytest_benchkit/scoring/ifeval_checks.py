@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,11 +34,39 @@ POSTSCRIPTS = {"P.P.S": re.compile(r"p\.\s?p\.\s?s"), "P.S.": re.compile(r"p\.\s
 FENCES = ("```json", "```Json", "```JSON", "```")
 CONSTRAINED = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 SIX_STARS = "*" * 6
+EXACTLY, AT_LEAST = "exactly", "at least"
 
 
-def holds(count: int, relation: str, wanted: int) -> bool:
-    """``less than`` is strict, ``at least`` inclusive."""
-    return count < wanted if relation == "less than" else count >= wanted
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A check that counts: ``wanted`` is the argument with the number, ``relation`` the argument with the
+    relation or the relation itself."""
+
+    count: Callable[[View, Mapping[str, Any]], int | None]
+    wanted: str
+    relation: str
+
+    def __call__(self, view: View, args: Mapping[str, Any]) -> bool:
+        return holds(self.count(view, args), args.get(self.relation, self.relation), args[self.wanted])
+
+    def told(self, view: View, args: Mapping[str, Any]) -> str:
+        """What was wanted and what was found: ``at least 4, found 2``."""
+        found = self.count(view, args)
+        wanted = f"{args.get(self.relation, self.relation)} {args[self.wanted]}"
+        return wanted if found is None else f"{wanted}, found {found}"
+
+
+def holds(count: int | None, relation: str, wanted: int) -> bool:
+    """``less than`` is strict, ``at least`` inclusive; nothing holds of what cannot be counted."""
+    if count is None:
+        return False
+    return (
+        count < wanted
+        if relation == "less than"
+        else count == wanted
+        if relation == EXACTLY
+        else count >= wanted
+    )
 
 
 def existence(view: View, args: Mapping[str, Any]) -> bool:
@@ -48,30 +77,28 @@ def forbidden_words(view: View, args: Mapping[str, Any]) -> bool:
     return not any(re.search(rf"\b{word}\b", view.text, re.IGNORECASE) for word in args["forbidden_words"])
 
 
-def keyword_frequency(view: View, args: Mapping[str, Any]) -> bool:
-    hits = sum(1 for _ in re.finditer(args["keyword"].strip(), view.text, re.IGNORECASE))
-    return holds(hits, args["relation"], args["frequency"])
+def keywords(view: View, args: Mapping[str, Any]) -> int:
+    return sum(1 for _ in re.finditer(args["keyword"].strip(), view.text, re.IGNORECASE))
 
 
-def letter_frequency(view: View, args: Mapping[str, Any]) -> bool:
-    letter = args["letter"].strip().lower()
-    return holds(view.lower.count(letter), args["let_relation"], args["let_frequency"])
+def letters(view: View, args: Mapping[str, Any]) -> int:
+    return view.lower.count(args["letter"].strip().lower())
 
 
 def response_language(view: View, args: Mapping[str, Any]) -> bool:
     return bool(view.language in (None, args["language"]))
 
 
-def number_sentences(view: View, args: Mapping[str, Any]) -> bool:
-    return holds(len(view.sentences), args["relation"], args["num_sentences"])
+def sentences(view: View, args: Mapping[str, Any]) -> int:
+    return len(view.sentences)
 
 
-def number_words(view: View, args: Mapping[str, Any]) -> bool:
-    return holds(sum(1 for _ in WORD.finditer(view.text)), args["relation"], args["num_words"])
+def words(view: View, args: Mapping[str, Any]) -> int:
+    return sum(1 for _ in WORD.finditer(view.text))
 
 
-def number_paragraphs(view: View, args: Mapping[str, Any]) -> bool:
-    return bool(_parts(DIVIDER.split(view.text)) == args["num_paragraphs"])
+def paragraphs(view: View, args: Mapping[str, Any]) -> int | None:
+    return _parts(DIVIDER.split(view.text))
 
 
 def nth_paragraph_first_word(view: View, args: Mapping[str, Any]) -> bool:
@@ -88,8 +115,8 @@ def nth_paragraph_first_word(view: View, args: Mapping[str, Any]) -> bool:
     return re.split(r"[.,?!'\"]", word, maxsplit=1)[0].lower() == first
 
 
-def number_placeholders(view: View, args: Mapping[str, Any]) -> bool:
-    return bool(len(PLACEHOLDER.findall(view.text)) >= args["num_placeholders"])
+def placeholders(view: View, args: Mapping[str, Any]) -> int:
+    return len(PLACEHOLDER.findall(view.text))
 
 
 def postscript(view: View, args: Mapping[str, Any]) -> bool:
@@ -99,24 +126,23 @@ def postscript(view: View, args: Mapping[str, Any]) -> bool:
     return bool(marker.lower() in view.lower)
 
 
-def number_bullet_lists(view: View, args: Mapping[str, Any]) -> bool:
-    bullets = len(STAR_BULLET.findall(view.text)) + len(DASH_BULLET.findall(view.text))
-    return bool(bullets == args["num_bullets"])
+def bullets(view: View, args: Mapping[str, Any]) -> int:
+    return len(STAR_BULLET.findall(view.text)) + len(DASH_BULLET.findall(view.text))
 
 
 def constrained_response(view: View, args: Mapping[str, Any]) -> bool:
     return any(sentence in view.text for sentence in CONSTRAINED)
 
 
-def number_highlighted_sections(view: View, args: Mapping[str, Any]) -> bool:
+def highlights(view: View, args: Mapping[str, Any]) -> int:
     single = sum(bool(span.strip("*").strip()) for span in HIGHLIGHT.findall(view.text))
     double = sum(bool(span[2:-2].strip()) for span in DOUBLE_HIGHLIGHT.findall(view.text))
-    return bool(single + double >= args["num_highlights"])
+    return single + double
 
 
-def multiple_sections(view: View, args: Mapping[str, Any]) -> bool:
+def sections(view: View, args: Mapping[str, Any]) -> int:
     marks = re.compile(rf"\s?{args['section_spliter'].strip()}\s?\d+\s?")
-    return bool(sum(1 for _ in marks.finditer(view.text)) >= args["num_sections"])
+    return sum(1 for _ in marks.finditer(view.text))
 
 
 def json_format(view: View, args: Mapping[str, Any]) -> bool:
@@ -184,19 +210,19 @@ def _parts(parts: list[str]) -> int | None:
 CHECKS: Mapping[str, Check] = {
     "keywords:existence": existence,
     "keywords:forbidden_words": forbidden_words,
-    "keywords:frequency": keyword_frequency,
-    "keywords:letter_frequency": letter_frequency,
+    "keywords:frequency": Counted(keywords, "frequency", "relation"),
+    "keywords:letter_frequency": Counted(letters, "let_frequency", "let_relation"),
     "language:response_language": response_language,
-    "length_constraints:number_sentences": number_sentences,
-    "length_constraints:number_words": number_words,
-    "length_constraints:number_paragraphs": number_paragraphs,
+    "length_constraints:number_sentences": Counted(sentences, "num_sentences", "relation"),
+    "length_constraints:number_words": Counted(words, "num_words", "relation"),
+    "length_constraints:number_paragraphs": Counted(paragraphs, "num_paragraphs", EXACTLY),
     "length_constraints:nth_paragraph_first_word": nth_paragraph_first_word,
-    "detectable_content:number_placeholders": number_placeholders,
+    "detectable_content:number_placeholders": Counted(placeholders, "num_placeholders", AT_LEAST),
     "detectable_content:postscript": postscript,
-    "detectable_format:number_bullet_lists": number_bullet_lists,
+    "detectable_format:number_bullet_lists": Counted(bullets, "num_bullets", EXACTLY),
     "detectable_format:constrained_response": constrained_response,
-    "detectable_format:number_highlighted_sections": number_highlighted_sections,
-    "detectable_format:multiple_sections": multiple_sections,
+    "detectable_format:number_highlighted_sections": Counted(highlights, "num_highlights", AT_LEAST),
+    "detectable_format:multiple_sections": Counted(sections, "num_sections", AT_LEAST),
     "detectable_format:json_format": json_format,
     "detectable_format:title": title,
     "combination:two_responses": two_responses,

@@ -8,17 +8,14 @@ with the suite's rows.
 
 from __future__ import annotations
 
-import threading
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.datasets.entries.ifeval import IFEVAL
+from pytest_benchkit.scoring.libraries import Once, library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_loading = threading.Lock()
-"""langdetect takes half a second to load and must not be used half loaded."""
 
 
 class View:
@@ -51,13 +48,11 @@ class View:
     @cached_property
     def language(self) -> str | None:
         """ISO 639-1 code, or ``None`` where nothing can be told (no letters)."""
-        from langdetect import LangDetectException
-
         detector = _languages().create()
         try:
             detector.append(self.text)
             code: str = detector.detect()
-        except LangDetectException:
+        except library("langdetect").LangDetectException:
             return None
         return code
 
@@ -74,37 +69,28 @@ def model_lines(name: str) -> list[str]:
     return IFEVAL.companion(name).decode("utf-8").removesuffix("\n").split("\n")
 
 
-@cache
+@Once
 def _punkt() -> Any:
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-    params = PunktParameters()
+    punkt = library("nltk.tokenize.punkt")
+    params = punkt.PunktParameters()
     params.abbrev_types = set(model_lines("abbrev_types.txt"))
     params.sent_starters = set(model_lines("sent_starters.txt"))
     params.collocations = {tuple(line.split("\t")) for line in model_lines("collocations.tab")}
     pairs = (line.split("\t") for line in model_lines("ortho_context.tab"))
     params.ortho_context = _Counts((word, int(contexts)) for word, contexts in pairs)
-    return PunktSentenceTokenizer(params)
+    return punkt.PunktSentenceTokenizer(params)
 
 
-@cache
+@Once
 def _treebank() -> Callable[[str], list[str]]:
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-
-    tokenize: Callable[[str], list[str]] = NLTKWordTokenizer().tokenize
+    tokenize: Callable[[str], list[str]] = library("nltk.tokenize.destructive").NLTKWordTokenizer().tokenize
     return tokenize
 
 
+@Once
 def _languages() -> Any:
-    with _loading:
-        return _language_profiles()
-
-
-@cache
-def _language_profiles() -> Any:
-    from langdetect.detector_factory import PROFILES_DIRECTORY, DetectorFactory
-
-    factory = DetectorFactory()
+    detector_factory = library("langdetect.detector_factory")
+    factory = detector_factory.DetectorFactory()
     factory.set_seed(0)  # its sampling starts from this seed at every text
-    factory.load_profile(PROFILES_DIRECTORY)
+    factory.load_profile(detector_factory.PROFILES_DIRECTORY)
     return factory

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.errors import SandboxError
 from pytest_benchkit.sandbox import pool, probe
-from pytest_benchkit.sandbox.conversation import JUDGE_LOST, KILLED, Conversation, Ended
+from pytest_benchkit.sandbox.conversation import ASLEEP, JUDGE_LOST, KILLED, Conversation, Ended
 from pytest_benchkit.sandbox.limits import Limits
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def run(program: Program, trial: Trial, limits: Limits | None = None) -> Verdict
 
 def _may_be_the_machine(ended: Ended) -> bool:
     """Whether a full machine could have caused this miss: then the program is run once more, alone."""
+    if ended.detail == ASLEEP:
+        return False
     return ended.category in ("time", "memory") or ended.detail in (JUDGE_LOST, KILLED)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from types import CodeType
+from typing import Any
 
 SOURCE = "<reply>"
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
@@ -33,13 +34,40 @@ def error_line(code: str) -> int | None:
 
 
 def compiles(code: str) -> bool:
-    """Whether it is a whole program: ``return`` outside a function parses and does not compile."""
-    _hush()
+    """Whether it is a whole program: ``return`` outside a function parses and does not compile.
+
+    CPython writes the code of a ``finally`` twice, of n nested ones 2 to the n times: such clauses are taken
+    apart first, which changes nothing about where a statement may stand.
+    """
+    tree = parsed(code)
+    if tree is None:
+        return False
     try:
-        made: CodeType = compile(code, SOURCE, "exec", dont_inherit=True)
+        if "finally" in code:
+            tree = ast.fix_missing_locations(_Flat().visit(tree))
+        made: CodeType = compile(tree, SOURCE, "exec", dont_inherit=True)
     except FAULTS:
         return False
     return made is not None
+
+
+class _Flat(ast.NodeTransformer):
+    """Turns each ``finally`` into a block behind its ``try``."""
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        return self._flat(node)
+
+    def visit_TryStar(self, node: ast.TryStar) -> Any:
+        return self._flat(node)
+
+    def _flat(self, node: ast.Try | ast.TryStar) -> ast.AST | list[ast.AST]:
+        self.generic_visit(node)
+        if not node.finalbody:
+            return node
+        last = ast.If(ast.Constant(True), node.finalbody, [])
+        node.finalbody = []
+        first: ast.stmt = node if node.handlers else ast.If(ast.Constant(True), node.body, [])
+        return [ast.copy_location(first, node), ast.copy_location(last, node)]
 
 
 def _hush() -> None:

@@ -67,6 +67,14 @@ def test_certain(project: Project, workers: tuple[str, ...], verdict: str) -> No
     assert project.info()["complete"] is False
 
 
+def test_repeats_are_never_cut_short_and_it_is_said(project: Project) -> None:
+    thresholds(project, "metrics.score = { min = 0.5 }\nrepeats = 2")
+    words = ("bench_sums.py", "--bench-model=demo:0", "--bench-early-stop=certain", "--bench-repeats=2")
+    text = project.run(*words).stdout.str()
+    assert "early stop: repeats are settled at the end only, every row is asked" in text
+    assert len(project.records()) == 24
+
+
 def test_resume_without_early_stop_asks_the_rest(project: Project) -> None:
     project.suite(ROWS)
     thresholds(project, FLOOR)

@@ -66,6 +66,17 @@ def test_the_overall_score_is_of_clean_rows(project: Project) -> None:
     assert project.results()["overall"] == plain
 
 
+@pytest.mark.parametrize(
+    "seeds", [["=42", "=43"], ["=42,43"], ["=42", "=43,42"]], ids=["repeated", "list", "both"]
+)
+def test_a_twin_for_each_seed(project: Project, seeds: list[str]) -> None:
+    project.suite(4, QUIZ)
+    words = [f"--bench-perturbation-seed{seed}" for seed in seeds]
+    assert project.run("bench_sums.py", "--bench-model=demo", *TWINS, *words).ret == 0
+    axes = {record["perturbation"] for record in project.records()}
+    assert axes == {"none", "choice-order", "choice-order.43"}
+
+
 def test_items_by_name_and_resume(project: Project) -> None:
     project.suite(12, QUIZ)
     line = ("bench_sums.py", "--bench-model=demo", *TWINS)

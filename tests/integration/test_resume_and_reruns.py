@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from pytest_benchkit.cli import main
 from tests.integration.conftest import SUITE, Project, answering
+from tests.integration.gate_project import thresholds
 from tests.support.fakeserver import Exchange, FakeServer, Request, replying
 
 
@@ -235,3 +240,50 @@ def test_an_address_needs_no_scheme(project: Project, server: FakeServer) -> Non
     assert result.parseoutcomes() == {"passed": 12}
     result = project.run("--bench-model=m@ftp://x", "bench_sums.py")
     result.stderr.fnmatch_lines(["*an address must be http:// or https://*"])
+
+
+def described(project: Project) -> tuple[Any, ...]:
+    """What the run in ``r`` says of its only cell."""
+    folder = project.pytester.path / "r"
+    entry = project.results(folder)["results"][0]
+    info = project.info(folder)
+    return entry["selection"], entry["metrics"]["planned"], entry["metrics"]["samples"], info["complete"]
+
+
+def test_a_resume_with_fewer_repeats_stays_a_run_of_all(project: Project) -> None:
+    thresholds(project, "metrics.score = { min = 0.1 }")
+    line = ("bench_sums.py", "--bench-model=demo:0.5")
+    project.run(*line, "--bench-repeats=3", "--bench-run-dir=r")
+    project.run(*line, "--bench-resume=r")
+    assert described(project) == ({"kind": "all", "rows": 12, "repeats": 3}, 36, 36, True)
+    found = json.loads((project.pytester.path / "r/gate.json").read_bytes())["gates"][0]
+    assert found["reasons"][0]["code"] == "repeats-mismatch"
+    stored = main(["gate", "judge", str(project.pytester.path / "r"), "--checkpoint=org/demo"])
+    again = json.loads((project.pytester.path / "r/gate.json").read_bytes())["gates"][0]
+    assert (stored, again["reasons"]) == (0, found["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "selection", "planned", "complete"),
+    [
+        (["--bench=sums:8"], ["--bench=sums:4"], {"kind": "sample", "n": 8}, 8, True),
+        (["--bench=sums:4"], ["--bench=sums:8"], {"kind": "sample", "n": 8}, 8, True),
+        (["--bench=sums:head:8"], ["--bench=sums:head:2"], {"kind": "head", "n": 8}, 8, True),
+        ([], ["-k", "3"], {"kind": "all"}, 12, True),
+        (["-k", "3"], ["-k", "4"], {"kind": "ids", "n": 2}, 2, True),
+        (["-k", "3"], ["-k", "4", "--bench=sums:head:8"], {"kind": "ids", "n": 2}, 2, True),
+    ],
+)
+def test_a_resume_with_another_slice_says_what_the_rows_are(
+    project: Project,
+    first: list[str],
+    then: list[str],
+    selection: dict[str, Any],
+    planned: int,
+    complete: bool,
+) -> None:
+    project.suite(12)
+    line = ("bench_sums.py", "--bench-model=demo:0.5")
+    project.run(*line, *first, "--bench-run-dir=r")
+    project.run(*line, *then, "--bench-resume=r")
+    assert described(project) == ({**selection, "rows": 12}, planned, planned, complete)

@@ -56,6 +56,22 @@ def test_a_missing_part_leaves_it_incomplete(parts: Project, capsys: pytest.Capt
     assert parts.info(Path("merged"))["complete"] is False
 
 
+def test_lost_records_leave_it_incomplete(parts: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path("part2/records.jsonl")
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines[:14]) + "\n")
+    assert main(["merge", "part1", "part2", "part3", "-o", "merged"]) == 1
+    assert "INCOMPLETE (records are missing): 54 of 60 rows done" in capsys.readouterr().out
+    info = parts.info(Path("merged"))
+    assert (info["complete"], info["not_asked"]) == (False, {"lost records": 6})
+    file.write_text("\n".join([*lines[:19], lines[19][:40]]) + "\n")
+    assert main(["merge", "part1", "part2", "-o", "two"]) == 1
+    said = capsys.readouterr().out
+    assert "INCOMPLETE (a part is missing): 39 of 60 rows done" in said
+    assert "part2: 1 line of records.jsonl cannot be read" in said
+    assert parts.info(Path("two"))["not_asked"] == {"missing part": 20, "lost records": 1}
+
+
 def test_what_does_not_belong_together(parts: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["merge", "part1", "part1", "-o", "x"]) == 1
     assert "part 1/3 is given 2 times" in capsys.readouterr().err

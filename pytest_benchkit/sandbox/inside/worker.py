@@ -176,6 +176,7 @@ def serve_all(control: int) -> NoReturn:
     import signal
     import socket
 
+    ours = os.getuid() == 0  # else a candidate has our user, and could change what the next one finds
     for name in PRELOADED:
         __import__(name)
     gc.collect()
@@ -197,7 +198,7 @@ def serve_all(control: int) -> NoReturn:
             os._exit(0)
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-        clean = untouched()
+        clean = ours and untouched()
         channel.sendall((b"c" if clean else b"d") + STATUS.pack(status))
         if not clean:
             os._exit(0)

@@ -36,7 +36,11 @@ def score(
     credit from calls that cannot be parsed, from cut replies and from replies with neither text nor call,
     each flagged.
     """
-    decoded = written(reply.answer, language_of(subset)) if prompted else native(reply)
+    if prompted:
+        offered = [str(function.get("name", "")) for function in functions]
+        decoded = written(reply.answer, language_of(subset), offered)
+    else:
+        decoded = native(reply)
     flags = ("clipped",) if decoded.clipped else ()
     if "irrelevance" in subset:
         return _abstention(reply, decoded, flags)

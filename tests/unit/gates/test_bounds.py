@@ -67,6 +67,8 @@ def test_an_absent_metric_tells_why() -> None:
 def test_repeats() -> None:
     value = MetricValue(26.0, "rate", by_repeat=(22.0, 30.0))
     assert compare("m", value, bound(min="20", max_spread="5")).code == "spread-exceeded"
+    unknown = compare("m", MetricValue(26.0, "rate"), bound(min="20", max_spread="5"))
+    assert (unknown.code, "no values" in unknown.message) == ("spread-exceeded", True)
     worst = compare("m", value, bound(min="25"), "worst")
     assert (worst.code, worst.value) == ("below-floor", 22)
     assert compare("m", value, bound(min="25")).ok

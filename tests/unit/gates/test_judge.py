@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from pytest_benchkit.gates.baseline import Reason, assemble, resolve
 from pytest_benchkit.gates.classes import HardwareClass
 from pytest_benchkit.gates.judge import judge
+from pytest_benchkit.gates.lint import Rules
+from pytest_benchkit.gates.metrics import SuiteFacts
 from pytest_benchkit.gates.runs import Subject, judge_run
 from pytest_benchkit.gates.schema import Bound, Entry
 from pytest_benchkit.gates.tree import Tree, load
 from pytest_benchkit.gates.verdict import GateVerdict, digest, slug, slugs, summary
+from pytest_benchkit.runs.results import build
 from tests.unit.gates.runs import rows_of, run_of
 from tests.unit.gates.trees import RULES, entry, grow, plant
 
@@ -60,6 +63,60 @@ def test_errors_within_the_allowance_count_as_misses(tmp_path: Path) -> None:
     assert "pin-mismatch" in verdict(tmp_path, pinned, run(1135)).codes
     ceiling = entry("metrics.truncation_rate = { max = 0.001 }\nallow_errors = 3")
     assert verdict(tmp_path, ceiling, run(1300)).codes == ["above-ceiling"]
+
+
+def repeated(right: list[int], errors: int) -> Any:
+    """A run of 100 rows in several repeats: so many right in each, and errors in the first."""
+    rows = []
+    for repeat, count in enumerate(right):
+        broken = 0 if repeat else errors
+        outcomes = {"correct": count, "harness_error": broken, "incorrect": 100 - count - broken}
+        for row in rows_of(outcomes):
+            rows.append(row | {"repeat": repeat, "key": f"{row['key']}{repeat}"})
+    return run_of({}, rows=rows, rows_in_data=100, axes={"repeats": len(right)})
+
+
+@pytest.mark.parametrize("combine", ["mean", "median", "worst"])
+def test_errors_within_the_allowance_count_in_repeats_too(tmp_path: Path, combine: str) -> None:
+    run = repeated([90, 90], errors=10)
+    floor = "metrics.score = { min = 0.91 }\nrepeats = 2\nallow_errors = 10\n"
+    found = verdict(tmp_path, entry(f'{floor}combine = "{combine}"'), run)
+    assert found.codes == ["below-floor"]
+    assert found.bounds[0].value == 0.9
+
+
+def test_errors_within_the_allowance_count_in_the_spread(tmp_path: Path) -> None:
+    wide = entry("metrics.score = { min = 0.5, max_spread = 0.01 }\nrepeats = 2\nallow_errors = 10")
+    assert verdict(tmp_path, wide, repeated([80, 90], errors=10)).codes == ["spread-exceeded"]
+    assert verdict(tmp_path, wide, repeated([90, 90], errors=10)).verdict == "pass"  # 90 of 100 in both
+
+
+def test_own_metrics_are_held_in_every_repeat(tmp_path: Path) -> None:
+    run = repeated([80, 90], errors=0)
+    results = build(run.info, run.rows, {"gsm8k": lambda rows: {"kept": sum(r["score"] for r in rows)}})
+    run = replace(run, results=results, own={"gsm8k": {"kept": "rate"}})
+    worst = entry('metrics.kept = { min = 85 }\nrepeats = 2\ncombine = "worst"')
+    wide = entry("metrics.kept = { min = 1, max_spread = 5 }\nrepeats = 2")
+    rules = Rules(suite=lambda key: SuiteFacts(key, own={"kept": "rate"}), suite_keys=("gsm8k",))
+    for bench, code in ((worst, "below-floor"), (wide, "spread-exceeded")):
+        [found] = judge_run(plant(tmp_path, bench, rules=rules), run, Subject("gb10"))
+        assert (found.verdict, found.codes) == ("fail", [code])
+
+
+def test_an_allowed_error_weighs_one_row_whatever_the_clusters(tmp_path: Path) -> None:
+    rows = rows_of({"correct": 90, "harness_error": 10})
+    for place, row in enumerate(rows):
+        row["group"] = f"g{place % 4}"
+    run = run_of({}, rows=rows, rows_in_data=100)
+    found = verdict(tmp_path, entry("metrics.score = { min = 0.85 }\nallow_errors = 10"), run)
+    assert (found.verdict, found.bounds[0].value, found.bounds[0].n) == ("pass", 0.9, 4)
+
+
+def test_more_rows_than_planned_are_not_judged(tmp_path: Path) -> None:
+    assert codes_of(tmp_path, entry(BAR), run_of({"correct": 1319}, rows_in_data=1000)) == [
+        "not-judged",
+        "deselected",
+    ]
 
 
 def test_why_a_run_is_not_judged(tmp_path: Path) -> None:

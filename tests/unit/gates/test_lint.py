@@ -265,6 +265,14 @@ def test_sequential(tmp_path: Path) -> None:
         assert codes(plant(tmp_path, broken).problems) == ["sequential-invalid"], text
 
 
+def test_sequential_takes_one_ask_of_each_task(tmp_path: Path) -> None:
+    text = "metrics.score = { min = 0.8 }\nsequential = { good = 0.9, bad = 0.8 }\nrepeats = "
+    assert codes(plant(tmp_path, entry(text + "1")).problems) == []
+    [found] = plant(tmp_path, entry(text + "3")).problems
+    assert (found.code, "3 repeats" in found.message) == ("sequential-invalid", True)
+    assert "repeats = 1" in found.remedy
+
+
 def test_sequential_is_not_weaker_than_the_bound(tmp_path: Path) -> None:
     text = "metrics.score = { min = 0.8, confidence = 0.99 }\nsequential = { good = 0.9, bad = 0.8 }"
     [problem] = plant(tmp_path, entry(text)).problems

@@ -107,3 +107,25 @@ def test_yes_or_no_without_p(value: Any) -> None:
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
 def test_any_bytes_are_an_answer_or_an_error(data: bytes) -> None:
     assert decide(LETTERS, Reply(text=data.decode("utf-8", "replace"))) is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "tokens"),
+    [
+        (7, 7),
+        (0, 0),
+        (2**53, 2**53),
+        (2**53 + 1, None),
+        (10**30, None),
+        (-1, None),
+        (1.5, None),
+        (True, None),
+    ],
+)
+def test_what_counts_as_a_token_count(told: Any, tokens: int | None) -> None:
+    reply = Reply(
+        text=json.dumps({"answers": {"answer": {"noul": 0.9}}, "usage": {"input_tokens": told}}),
+    )
+    assert decide(TRUTH, reply) is None
+    assert reply.usage.input_tokens == tokens
+    assert reply.usage.source == (None if tokens is None else "usage")

@@ -101,6 +101,22 @@ def test_two_options_are_swapped() -> None:
         "all the above",
         "None of the other options",
         "More than one of the above",
+        "Two of the above",
+        "2 of the above",
+        "Exactly two of these",
+        "Only one of them",
+        "A combination of the above",
+        "Not all of these",
+        "The options above",
+        "all choices",
+        "All are correct",
+        "both are correct",
+        "Neither is correct",
+        "All apply",
+        "Both",
+        "None",
+        "D. none of the above",
+        "(d) All of these",
     ],
 )
 def test_options_about_the_others_stay(text: str) -> None:
@@ -123,6 +139,30 @@ def test_options_about_the_others_stay(text: str) -> None:
         "(A) and (B)",
         "I and II only",
         "neither (a) nor, well, statement B",
+        "a",
+        "d",
+        "(C)",
+        "a and b",
+        "a) and c)",
+        "A & C",
+        "A, B and D",
+        "A or B but not both",
+        "A and B are both correct",
+        "Only B",
+        "B is correct",
+        "Not A",
+        "All but C",
+        "Both (A) and (C) are true",
+        "D. A and B",
+        "answers a and c",
+        "A and option C",
+        "1 and 2",
+        "1) and 3)",
+        "1, 2 and 3",
+        "statement 2",
+        "Statement I",
+        "the first two",
+        "the second option",
     ],
 )
 def test_options_that_name_others_cannot_move(text: str) -> None:
@@ -132,10 +172,43 @@ def test_options_that_name_others_cannot_move(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["vitamin A", "Texas A&M", "both hands and feet", "type O", "K", "water, soap", "an option to buy", "I"],
+    [
+        *(
+            "vitamin A",
+            "Texas A&M",
+            "both hands and feet",
+            "type O",
+            "K",
+            "water, soap",
+            "an option to buy",
+            "I",
+        ),
+        *(
+            "hepatitis A and B",
+            "vitamins A and D",
+            "a right",
+            "answer a question",
+            "a bee and a dog",
+            "grade A",
+            "A, K and B",
+        ),
+        *(
+            "1",
+            "2.5",
+            "1/2",
+            "3 and 5",
+            "2, 5, 1 and 3",
+            "1 or 7",
+            "two weeks",
+            "first two weeks",
+            "both parents",
+            "all day",
+        ),
+    ],
 )
 def test_other_letters_mean_nothing(text: str) -> None:
-    assert sorted(order_of(row(["x", "y", "z", text]))) == [0, 1, 2, 3]
+    orders = [order_of(row(["x", "y", "z", text], task_id=str(n))) for n in range(30)]
+    assert {order[3] for order in orders} == {0, 1, 2, 3}
 
 
 def test_nothing_left_to_move() -> None:

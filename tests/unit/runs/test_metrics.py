@@ -73,6 +73,23 @@ def test_best_other_reading_shows_a_format_gap() -> None:
     assert numbers.absent["lenient_score"] == "the suite reads replies in one way only"
 
 
+def test_lenient_score_is_never_below_the_score() -> None:
+    """The headline is one of the readings; repeats weigh the same in both."""
+
+    def read(score: float) -> list[dict[str, object]]:
+        return [{"rule": "official", "score": score}]
+
+    values = cell_numbers([row(0, also=read(0)), row(1, "incorrect", also=read(0))], 2).values
+    assert (values["score"], values["lenient_score"], values["format_gap_pp"]) == (0.5, 0.5, 0.0)
+    rows = [
+        row(0, also=read(1)),
+        row(1, "incorrect", also=read(0)),
+        row(1, "incorrect", repeat=1, also=read(1)),
+    ]
+    values = cell_numbers(rows, 3).values
+    assert (values["score"], values["lenient_score"]) == (0.5, 0.75)
+
+
 def test_tokens_are_summed_over_those_that_told() -> None:
     rows = [row(0, usage={"output_tokens": 10}), row(1, usage={"output_tokens": 30}), row(2), row(3)]
     numbers = cell_numbers(rows, 4)

@@ -241,10 +241,71 @@ def test_overall_reads_the_suites_own_field_and_knows_function_tests() -> None:
     assert {part["suite"] for part in item["left_out"]} == {"b", "a:test_tone"}
 
 
+def test_overall_never_mixes_variants_of_a_suite() -> None:
+    names = ("b", "b:prompt", "a:x", "a:y", "c:z", "d")
+    suites = [suite(name) for name in names]
+    (item,) = run_of({(name, "m"): (1, 2) for name in names}, suites=suites)["overall"]
+    assert item["suites"] == ["b", "c:z", "d"]
+    assert item["left_out"] == [
+        {"suite": "b:prompt", "reason": "a variant of b, which counts already"},
+        {"suite": "a:x", "reason": "one of 2 variants of a, which are not averaged"},
+        {"suite": "a:y", "reason": "one of 2 variants of a, which are not averaged"},
+    ]
+
+
+def test_a_variant_counts_where_the_suite_itself_cannot() -> None:
+    names = ("b", "b:prompt", "d")
+    suites = [suite("b", in_overall=False), suite("b:prompt"), suite("d")]
+    (item,) = run_of({(name, "m"): (1, 2) for name in names}, suites=suites)["overall"]
+    assert item["suites"] == ["b:prompt", "d"]
+
+
 def test_no_overall_without_a_score() -> None:
     (item,) = build(info([cell(2)]), [row(0, "harness_error")], {})["overall"]
     assert "macro" not in item
     assert item["left_out"] == [{"suite": "s", "reason": "not finished by m"}]
+
+
+# ---------------------------------------------------------------------- totals
+
+
+def settled(rows: Sequence[Row], planned: int, given: dict[str, float], **fields: Any) -> dict[str, Any]:
+    """The cell of a suite with the totals ``sum`` and ``other`` whose own metrics are ``given``."""
+    run = info([cell(planned, **fields)], suites=[suite("s", totals=["sum", "other"])])
+    (entry,) = build(run, rows, {"s": lambda _: given})["results"]
+    return dict(entry)
+
+
+def test_totals_of_all_rows_stand_with_the_failed_requests_beside_them() -> None:
+    entry = settled([row(0), row(1, "harness_error")], 2, {"sum": 1.0, "other": 2.0})
+    assert (entry["metrics"]["sum"], entry["metrics"]["transport_errors"]) == (1.0, 1)
+    assert not {"sum", "other"} & set(entry["absent"])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "planned", "why"),
+    [
+        (["skipped"], 2, "a total of all 2 rows; 1 skipped"),
+        (["contaminated", "skipped", "skipped"], 4, "a total of all 4 rows; 2 skipped, 1 contaminated"),
+        (["harness_error"], 5, "a total of all 5 rows; 3 not asked"),
+    ],
+)
+def test_totals_are_absent_with_the_reason_where_rows_are_missing(
+    outcomes: list[str], planned: int, why: str
+) -> None:
+    rows = [row(n, outcome) for n, outcome in enumerate(["correct", *outcomes])]
+    entry = settled(rows, planned, {"sum": 1.0, "other": 2.0, "own": 3.0})
+    assert (entry["absent"]["sum"], entry["absent"]["other"]) == (why, why)
+    assert not {"sum", "other"} & set(entry["metrics"])
+    assert entry["metrics"]["own"] == 3.0
+
+
+def test_a_total_that_the_suite_cannot_give_is_not_silently_gone() -> None:
+    entry = settled([row(0)], 1, {"sum": 1.0})
+    assert entry["metrics"]["sum"] == 1.0
+    assert entry["absent"]["other"] == "a part of this total has no counted row"
+    part = settled([row(0)], 1, {}, selection={"kind": "sample"})
+    assert part["absent"]["sum"] == "a total of all 1 rows; a part was asked"
 
 
 # ---------------------------------------------------------------------- the run
@@ -311,3 +372,21 @@ def test_sizes_of_prompts_are_told_and_too_long_ones_counted() -> None:
     assert text_of(results, "sizes") == words
     assert text_of(results, "over_length") == "s: 2 prompts were longer than their row says"
     assert not {"sizes", "over_length"} & set(codes(build(info([cell(3)]), [row(0)], {})))
+
+
+# ---------------------------------------------------------------------- repeats
+
+
+def test_a_suites_own_metrics_have_values_of_each_repeat() -> None:
+    def own(scored: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        return {"right": float(sum(r["score"] for r in scored)), "score": 3.0}
+
+    outcomes = [["correct", "correct"], ["correct", "incorrect"]]
+    rows = [row(n, o, repeat=r) for r, part in enumerate(outcomes) for n, o in enumerate(part)]
+    results = build(info([cell(4, repeats=2)]), rows, {"s": own})
+    (entry,) = results["results"]
+    assert entry["metrics"]["right"] == 3.0
+    assert entry["by_repeat"]["right"] == [2.0, 1.0]
+    assert entry["by_repeat"]["score"] == [1.0, 0.5]
+    assert codes(results).count("suite_metrics") == 1  # told once, not once for each repeat
+    assert set(entry["by_repeat"]) <= set(entry["metrics"])

@@ -300,3 +300,23 @@ def test_metrics_count_instructions_and_prompts() -> None:
 
 def test_sentence_model_has_the_files_that_are_read() -> None:
     assert {PurePosixPath(file.member).name for file in IFEVAL.companions} == set(MODEL)
+
+
+@pytest.mark.parametrize(
+    ("id", "text", "changed", "words"),
+    [
+        ("keywords:letter_frequency", "#", {"let_frequency": 4}, "at least 4, found 1"),
+        ("keywords:frequency", "tea tea", {"relation": "less than"}, "less than 2, found 2"),
+        ("length_constraints:number_words", "a b", {}, "at least 3, found 2"),
+        ("length_constraints:number_sentences", "One.", {}, "at least 2, found 1"),
+        ("length_constraints:number_paragraphs", "a", {}, "exactly 2, found 1"),
+        ("length_constraints:number_paragraphs", "a\n***\n***\nb", {}, "exactly 2"),
+        ("detectable_format:number_bullet_lists", "- a", {}, "exactly 2, found 1"),
+        ("detectable_format:multiple_sections", "Section 1", {}, "at least 2, found 1"),
+    ],
+)
+def test_reasons_tell_what_was_wanted_and_found(
+    id: str, text: str, changed: dict[str, Any], words: str
+) -> None:
+    found = ifeval.score(text, [id, "punctuation:no_comma"], [arguments(id, **changed), {}])
+    assert found.reason == f"not followed: {id} ({words})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_benchkit.sandbox import pool
 from pytest_benchkit.sandbox.limits import Limits
 from pytest_benchkit.scoring.programs import Program, Trial, Verdict, run
 from tests.support.sandbox import need_isolation
+from tests.unit.scoring.test_syntax import bomb
 
 TRIAL = Trial("for n in range(3):\n    assert candidate(n) == n * 7919 + data\n", 31, "f")
 RIGHT = "def f(n):\n    return n * 7919 + 31\n"
@@ -193,3 +195,33 @@ def test_an_answer_after_the_last_one_was_asked_for_by_nobody() -> None:
 def test_an_entry_that_is_no_function_and_one_that_is_a_class() -> None:
     assert judged("class f:\n    def __new__(cls, n):\n        return n * 7919 + 31").passed
     assert judged("f = lambda n: n * 7919 + 31").passed
+
+
+def test_a_source_that_doubles_when_compiled_does_so_inside_only() -> None:
+    verdict = judged(bomb(40), limits=QUICK)
+    assert not verdict.passed
+
+
+DRIP = """
+import os, struct, time
+
+def f(n):
+    wire = next(d for d in range(3, 64) if os.path.exists(f"/proc/self/fd/{d}"))
+    os.write(wire, struct.pack("<I", 8 << 20))
+    while True:
+        os.write(wire, b"x")
+        time.sleep(0.01)
+"""
+
+
+def test_bytes_sent_one_at_a_time_switch_no_limit_off() -> None:
+    started = time.monotonic()
+    verdict = judged(DRIP, limits=Limits(cpu_s=0.5))
+    assert (verdict.passed, verdict.category) == (False, "time")
+    assert time.monotonic() - started < 60
+
+
+def test_a_sleeper_has_its_time_once() -> None:
+    verdict = judged("import time\ndef f(n):\n    time.sleep(1000)", limits=Limits())
+    assert (verdict.category, verdict.retried) == ("time", False)
+    assert verdict.wall_s < 15

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any
 
@@ -100,3 +101,38 @@ def test_empty_arguments_are_no_arguments() -> None:
     decoded = native(Reply(tool_calls=[ToolCall("f", {}, "")])).calls
     assert decoded is not None
     assert decoded[0].arguments == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "attempted"),
+    [
+        ("Sure! I will call: [get_weather(city='X')]", True),
+        ("Here it is:\n```python\n[get.weather(city='X')]\n```", True),
+        ("I call get_weather(city='X').", True),
+        ("I call get.weather('X').", True),
+        ("Now [unknown_one(a=1), other()]", True),
+        ('{"name": "get_weather", "arguments": {"city": "X"}}', True),
+        ('<tool_call>\n{"name": ', True),
+        ("[get_weather(city=", True),
+        ("A call of get_weather(city) would be needed, get_weather() knows no time.", False),
+        ("The program is: print(sep='') or [int(x) for x in y]", False),
+        ("f(x) = 2x (see [1])", True),  # begins like a call
+        ("The function f(x) = 2x (see [1])", False),
+        ("Her name: none of them fits.", False),
+        ("x" * 9000 + " [get_weather(city='X')]", True),
+        ("x " * 9000, False),
+    ],
+)
+def test_attempts_are_seen_wherever_they_stand(text: str, attempted: bool) -> None:
+    found = written(text, "python", ["get.weather"])
+    assert (found.calls, found.attempted) == (None, attempted)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a(", "[", "a.", '"name":"', "get_weather(", " ", "<", "a" * 99 + "(", "[f( "]
+)
+def test_attempts_are_looked_for_in_linear_time(piece: str) -> None:
+    text = piece * (100_000 // len(piece))
+    started = time.process_time()
+    written(text, "python", ["get_weather"])
+    assert time.process_time() - started < 0.2

@@ -88,6 +88,11 @@ def test_prompted_replies_are_read_from_their_text() -> None:
     assert score(text, [WEATHER], [], "irrelevance", prompted=True).rule == "call"
     half = score(Reply.of("[weather.today(city="), [WEATHER], [], "irrelevance", prompted=True)
     assert (half.value, half.flags, guarded(half)) == (1.0, ("unparseable_credited",), 0.0)
+    told = Reply.of("Sure! I will call: [weather.today(city='Rome')]")
+    found = score(told, [WEATHER], [], "irrelevance", prompted=True)
+    assert (found.value, found.flags, guarded(found)) == (1.0, ("unparseable_credited",), 0.0)
+    missed = score(told, [WEATHER], ROME, "simple_python", prompted=True)
+    assert (missed.reason or "").startswith("no-call: a call cannot be parsed")
     # tool calls do not count where none were offered
     assert score(calling(call(city="Rome")), [WEATHER], ROME, "simple_python", prompted=True).value == 0.0
 
