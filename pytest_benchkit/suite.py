@@ -53,9 +53,9 @@ class Suite(ABC):
     beside: ClassVar[tuple[str, ...]] = ()
     """Own metrics without which the score misleads: shown under every table of scores."""
     totals: ClassVar[frozenset[str]] = frozenset()
-    """Own metrics that are about all rows of ``data`` or a variant: absent, with that reason, when only a
-    part was asked, so that no gate takes them from a sample. With any, ``transport_errors`` counts the
-    failed requests, which are outside of them."""
+    """Own metrics that are about all rows of ``data`` or a variant: absent, with the reason, when only a part
+    was asked or rows were skipped, so that no gate takes them from a sample. With any, ``transport_errors``
+    counts the failed requests, which are outside of them."""
     in_overall: ClassVar[bool] = True
     not_comparable: ClassVar[str | None] = "own protocol"
     """Why the score cannot be set beside published ones; ``None`` when it can."""

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     suites = _suites(args.suite)
     checks = checkup.settings_checks(specs, _unknown_variables(), everything=args.settings)
     for spec in specs:
-        checks += _model_checks(spec)
+        checks += _model_checks(spec, suites)
     checks += checkup.sandbox_checks(suites)
     checks += checkup.data_checks(suites)
     checks += checkup.library_checks(missing_modules(suites))
@@ -115,7 +115,7 @@ def _unknown_variables() -> dict[str, str]:
 # ---------------------------------------------------------------------- a model
 
 
-def _model_checks(spec: ModelSpec) -> list[Check]:
+def _model_checks(spec: ModelSpec, suites: list[Suite]) -> list[Check]:
     from pytest_benchkit.engine import checkup
     from pytest_benchkit.engine.preflight import Preflight
     from pytest_benchkit.engine.template_check import template_checks
@@ -127,6 +127,7 @@ def _model_checks(spec: ModelSpec) -> list[Check]:
             if ready is not None:
                 checks += checkup.reply_checks(spec, ready, lambda: _ask(spec, ready))
                 checks += template_checks(spec, ready)
+                checks += checkup.decision_checks(suites, ready)
         finally:
             preflight.close()
     return checks

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_benchkit.engine.preflight import undecidable
 from pytest_benchkit.errors import BenchkitError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def endpoint_checks(spec: ModelSpec, prepare: Callable[[], Prepared]) -> tuple[l
         ready = prepare()
     except BenchkitError as error:
         return [
-            Check("endpoint", spec.name, "fail", str(error), "start the server or name another one")
+            Check("endpoint", spec.name, "fail", str(error), "for another server: --bench-model=NAME@URL")
         ], None
     took = time.monotonic() - started
     facts = ready.facts
@@ -111,6 +112,11 @@ def reply_checks(spec: ModelSpec, ready: Prepared, ask: Callable[[], Exchange]) 
     return found
 
 
+def decision_checks(suites: Iterable[Suite], ready: Prepared) -> list[Check]:
+    """Suites that a decision model cannot be asked; the sentences of preflight."""
+    return [Check("data", ready.name, "fail", problem) for problem in undecidable(suites, [ready])]
+
+
 # ---------------------------------------------------------------------- this machine
 
 
@@ -136,6 +142,7 @@ def data_checks(suites: Iterable[Suite]) -> list[Check]:
         state = suite.source.state()
         word = f"{state.word}: {state.detail}" if state.detail else state.word
         found.append(Check("data", suite.key, "pass" if state.ready else "fail", word))
+        found += [Check("data", f"{suite.key} gap", "warn", gap) for gap in state.gaps]
     return found
 
 

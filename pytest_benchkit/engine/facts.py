@@ -26,7 +26,8 @@ COMPARED_MODEL_FACTS = ("served_id", "template_sha256", "digest", "loop_kill")
 
 
 def suite_facts(suite: Suite, name: str, specs: Sequence[ModelSpec]) -> dict[str, Any]:
-    """Version, data, prompt and scorer hashes, declared sampling, deviations of the session's models."""
+    """Version, data, prompt and scorer hashes, declared sampling, deviations of ``specs``, the
+    session's models that are sent sampling."""
     index = suite.index
     return {
         "key": suite.key,

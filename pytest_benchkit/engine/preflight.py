@@ -280,6 +280,20 @@ def missing_modules(suites: Iterable[Suite]) -> list[str]:
     return problems
 
 
+def undecidable(suites: Iterable[Suite], prepared: Iterable[Prepared]) -> list[str]:
+    """A sentence for each decision model and suite that does not say what is to be decided."""
+    from pytest_benchkit.suite import Suite as Base
+
+    without = [suite for suite in suites if type(suite).decision is Base.decision]
+    return [
+        f"{suite.key}: {ready.name} is a decision model, and the suite has nothing to decide; "
+        f"leave it out with -k 'not {suite.key}'"
+        for ready in prepared
+        if ready.decides
+        for suite in without
+    ]
+
+
 def shares(capacity: int, workers: int) -> list[int]:
     """A model's slots divided over the processes of a run; the sum is the capacity (H-15)."""
     return [capacity // workers + (1 if index < capacity % workers else 0) for index in range(workers)]

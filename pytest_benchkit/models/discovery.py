@@ -107,7 +107,7 @@ def _nobody(prober: Prober, why: str) -> str:
     routes = ", ".join(f"GET {path}" for path in prober.tried)
     return (
         f"no model server at {parts.hostname} port {port}: {why} (tried {routes} under {prober.root}); "
-        "start it, wait for it with --bench-wait=S, or give another address with --bench-base-url=URL"
+        "start it, or run with --bench-wait=S to wait for it, or with --bench-base-url=URL for another one"
     )
 
 

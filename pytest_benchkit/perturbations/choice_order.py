@@ -47,8 +47,8 @@ LISTS = re.compile(
     rf"{LEAD}{LETTER}(?:{JOIN}(?:{OPTION}\s+)?{LETTER}){{0,9}}{TAIL}"
     rf"|{LEAD}{NUMBER}(?:{JOIN}{NUMBER}){{1,9}}{TAIL}"
 )
-"""``A``, ``a) and c) only``, ``1 and 2``: letters or numbers of options are all that it says. One number alone
-is a quantity."""
+"""``A``, ``a) and c) only``, ``1 and 2``: letters or numbers of options are all that it says. One number
+alone is a quantity."""
 ALONE = re.compile(r"\b(?:[A-Za-z]|\d{1,2})\b")
 NAMED = re.compile(
     rf".*\b(?i:both|either|neither)\s+{LETTER}{JOIN}{LETTER}(?![\w'])|.*\b{OPTION}\s+"
@@ -67,8 +67,8 @@ def choice_order(key: str, task: Task, seed: int) -> PerturbedTask:
     """The twin of a row with ``options`` (texts) and ``answer`` (the letter of the right one).
 
     Its facts: ``order`` (the original position of each option shown), ``gold_before``, ``gold_after``.
-    Raises :class:`NotPerturbable` when an option names another by its letter or number, or when fewer than
-    two options may move.
+    Raises :class:`NotPerturbable` when an option names another by its letter, number or place, or when fewer
+    than two options may move.
     """
     options: Sequence[str] = task["options"]
     for text in options:

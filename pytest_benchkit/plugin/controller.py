@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_benchkit.engine.decided import DECIDED_FOLDER
-from pytest_benchkit.engine.preflight import missing_modules
+from pytest_benchkit.engine.preflight import missing_modules, undecidable
 from pytest_benchkit.errors import BenchkitError, StoreError, UsageProblem
 from pytest_benchkit.perturbations import name_of
 from pytest_benchkit.plugin.planning import planned_rows
@@ -160,11 +160,15 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         planned=lambda model: planned_rows(bench, model, marked_suites(bench)),
         asked_before={m["name"]: m["num_ctx"] for m in old.get("models", []) if "num_ctx" in m},
     )
-    _refuse_chat_suites(bench, suites)
+    if chatty := undecidable(suites, bench.prepared):
+        raise UsageProblem("\n".join(chatty))
     if unknown := budget_problems(bench.specs, bench.prepared):
         raise UsageProblem("\n".join(unknown))
     config = bench.config
     named = {f"{s.key}:{s.variant}" if s.variant else s.key: s for s in suites}
+    sampled = [  # a decision model is sent no sampling
+        spec for spec, ready in zip(bench.specs, bench.prepared, strict=True) if not ready.decides
+    ]
     new: dict[str, Any] = {
         "schema": 1,
         "run_id": store.path.name,
@@ -180,7 +184,7 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
         "models": [
             facts.model_facts(spec, ready) for spec, ready in zip(bench.specs, bench.prepared, strict=True)
         ],
-        "suites": [facts.suite_facts(suite, name, bench.specs) for name, suite in named.items()],
+        "suites": [facts.suite_facts(suite, name, sampled) for name, suite in named.items()],
         "axes": {
             "harnesses": [HARNESS],
             "perturbations": list(bench.options.perturbations),
@@ -214,22 +218,6 @@ def _prepare(bench: BenchSession, suites: list[Suite], old: Mapping[str, Any]) -
     store.write_info()
     if not old:
         bench.lengths = _earlier_lengths(bench, store.path)
-
-
-def _refuse_chat_suites(bench: BenchSession, suites: list[Suite]) -> None:
-    """A decision model takes part only where a suite says what is to be decided."""
-    from pytest_benchkit.suite import Suite as Base
-
-    problems = [
-        f"{suite.key}: {ready.name} is a decision model, and the suite has nothing to decide; "
-        f"leave it out with -k 'not {suite.key}'"
-        for ready in bench.prepared
-        if ready.decides
-        for suite in suites
-        if type(suite).decision is Base.decision
-    ]
-    if problems:
-        raise UsageProblem("\n".join(problems))
 
 
 def _open_store(bench: BenchSession) -> dict[str, Any]:

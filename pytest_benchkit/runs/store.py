@@ -18,9 +18,9 @@ from pytest_benchkit.runs import lock
 from pytest_benchkit.runs.journal import Journal, Tail
 from pytest_benchkit.runs.plain import line, parse, plain
 from pytest_benchkit.runs.record import slim
+from pytest_benchkit.runs.wellformed import well_formed
 from pytest_benchkit.score import Outcome
 
-OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 FINISHED = frozenset(outcome.value for outcome in Outcome if outcome.finished)
 RECORDS, INFO, SPOOL, INDEX = "records.jsonl", "run.json", "spool", "records.idx"
 
@@ -61,37 +61,22 @@ class Ledger:
         """Takes one stored line; ``None`` when it is damaged, which is counted, or blank."""
         if not data.strip():
             return None
-        try:
-            record = parse(data)
-            if not (isinstance(record, dict) and isinstance(record["key"], str)):
-                raise ValueError("not a record")
-            if record["outcome"] not in OUTCOMES or not _well_formed(record):
-                raise ValueError("not as records are written")
-        except (ValueError, KeyError, TypeError, RecursionError):
+        record = read_record(data)
+        if record is None:
             self.damaged += 1
-            return None
-        self.add(record)
+        else:
+            self.add(record)
         return record
 
 
-NOTHING: dict[str, Any] = {}
-
-
-def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Whether the members that tables compute with have their types. Runs once per stored line."""
-    get = record.get
-    return (
-        isinstance(get("usage", NOTHING), dict)
-        and isinstance(get("timing", NOTHING), dict)
-        and isinstance(get("ask", NOTHING), dict)
-        and isinstance(get("labels", NOTHING), dict)
-        and isinstance(get("score", 0), (int, float))
-        and isinstance(get("flags"), list)
-        and isinstance(get("suite"), str)
-        and isinstance(get("task_id"), str)
-        and isinstance(get("model"), str)
-        and isinstance(get("reason"), str)
-    )
+def read_record(data: bytes) -> dict[str, Any] | None:
+    """The record of a stored line; ``None`` when the line is torn, or not as records are written. Every line
+    of a run is read here."""
+    try:
+        record = parse(data)
+    except (ValueError, RecursionError):
+        return None
+    return record if well_formed(record) else None
 
 
 def finished(row: Mapping[str, Any]) -> bool:
@@ -173,13 +158,11 @@ class RunStore:
         return count
 
     def _fold(self, data: bytes) -> int:
-        before = self.ledger.damaged
-        try:
-            record = parse(data)
-            known = self.ledger.rows.get(record["key"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            self.ledger.damaged = before + 1
+        record = read_record(data)
+        if record is None:
+            self.ledger.damaged += 1
             return 0
+        known = self.ledger.rows.get(record["key"])
         if known is not None and known.get("ask_id") == record.get("ask_id"):
             return 0
         with self._guard:
@@ -303,11 +286,7 @@ def read_ledger(path: Path) -> Ledger:
 def iter_records(path: Path) -> Iterator[dict[str, Any]]:
     """Every whole stored record with its texts, superseded ones included, in file order."""
     for data in iter_lines(path / RECORDS):
-        try:
-            record = parse(data)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict) and "key" in record:
+        if (record := read_record(data)) is not None:
             yield record
 
 

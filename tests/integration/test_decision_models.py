@@ -90,6 +90,15 @@ def test_a_run(project: Project, workers: tuple[str, ...]) -> None:
     assert record["rule"] == "bare-letter"
 
 
+def test_no_deviation_is_told_of_what_is_not_sent(project: Project) -> None:
+    project.suite(3, QUIZ)
+    with serving(perfect) as server:
+        words = ("bench_sums.py", f"--bench-model=m@{server.url}", "--bench-temperature=0.7")
+        text = project.run(*words).stdout.str()
+    assert "0.7" not in text
+    assert all(entry["deviations"] == [] for entry in project.results()["results"])
+
+
 def test_a_model_that_its_server_does_not_mark(project: Project) -> None:
     project.suite(3, QUIZ)
     with serving(perfect, listed=False) as server:

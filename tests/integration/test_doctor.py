@@ -12,6 +12,7 @@ import pytest
 from pytest_benchkit.cli import main
 from pytest_benchkit.engine import checkup
 from pytest_benchkit.sandbox import probe
+from tests.integration.test_decision_models import perfect, serving
 from tests.support.fakeserver import Exchange, FakeServer, replying
 from tests.support.ollama import FakeOllama
 
@@ -106,6 +107,39 @@ def test_settings_and_their_origins(
     assert found["endpoint", "demo"]["state"] == "n/a"
     _, everything = checks(capsys, "--bench-model=demo", "--settings")
     assert len(everything) > len(found) + 10
+
+
+def test_a_suite_that_a_decision_model_cannot_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(perfect) as server:
+        word = f"--bench-model=m@{server.url}"
+        code, found = checks(capsys, word, "--suite=gsm8k")
+        assert code == 1
+        assert "m is a decision model, and the suite has nothing to decide" in found["data", "m"]["seen"]
+        _, found = checks(capsys, word, "--suite=boolq")
+        assert ("data", "m") not in found
+
+
+def test_advice_is_of_options_that_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeServer(replying("OK")) as server:
+        url = server.url
+    _, found = checks(capsys, f"--bench-model=m@{url}")
+    check = found["endpoint", "m"]
+    assert "run with --bench-wait=S" in check["seen"]  # an option of the run, not of doctor
+    assert check["todo"] == "for another server: --bench-model=NAME@URL"
+
+
+def test_rows_that_will_be_skipped_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_benchkit.datasets.ruler.source import Ruler
+    from pytest_benchkit.task import DataState
+
+    state = DataState("installed", "generated", 1, gaps=["squad is missing; rows that need it are skipped"])
+    monkeypatch.setattr(Ruler, "state", lambda self: state)
+    _, found = checks(capsys, "--suite=ruler")
+    assert found["data", "ruler"]["state"] == "pass"
+    assert found["data", "ruler gap"]["state"] == "warn"
+    assert "rows that need it are skipped" in found["data", "ruler gap"]["seen"]
 
 
 def test_data_and_isolation(

@@ -18,10 +18,20 @@ from pytest_benchkit.runs import lock
 from pytest_benchkit.runs.journal import Journal, Tail
 from pytest_benchkit.runs.plain import line, parse, plain
 from pytest_benchkit.runs.record import json_schema, key_of, parts_of, validate
-from pytest_benchkit.runs.store import Ledger, RunStore, new_run_dir, read_info, read_ledger, read_lengths
+from pytest_benchkit.runs.store import (
+    Ledger,
+    RunStore,
+    iter_records,
+    new_run_dir,
+    read_info,
+    read_ledger,
+    read_lengths,
+)
 
 
 def record(task: str = "0", outcome: str = "correct", ask: str = "a", **fields: Any) -> dict[str, Any]:
+    if outcome not in ("harness_error", "skipped", "contaminated"):
+        fields.setdefault("score", 1.0 if outcome == "correct" else 0.0)
     return {
         "key": key_of("s", task, "m"),
         "v": 1,
@@ -84,6 +94,67 @@ def test_a_line_after_a_torn_one_counts(tmp_path: Path) -> None:
     ledger = read_ledger(tmp_path)
     assert len(ledger.rows) == 2
     assert ledger.damaged == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        '"score": Infinity',
+        '"score": NaN',
+        '"score": 1e999',
+        '"score": 2',
+        '"score": true',
+        '"score": "1"',
+        '"also": "first"',
+        '"also": [{"rule": "r"}]',
+        '"also": [{"rule": "r", "score": NaN}]',
+        '"usage": {"output_tokens": [3]}',
+        '"usage": {"output_tokens": 1e999}',
+        '"timing": {"e2e_ms": "7"}',
+        '"timing": {"server": {"prompt_ms": null}}',
+        '"ask": {"tries": "one"}',
+        '"ask": {"retries": 3}',
+        '"attempts": [7]',
+        '"attempts": [{"score": -1e999}]',
+        '"decision": {"brier": 0.1}',
+        '"loop": {"state": 3, "killed": false}',
+        '"loop": "looping"',
+        '"error": {"kind": []}',
+        '"error": "http"',
+        '"flags": [[]]',
+        '"repeat": -1',
+        '"repeat": 0.5',
+        '"session": "0"',
+        '"category": ["a"]',
+        '"group": {}',
+        '"detail": {}',
+        '"outcome": []',
+        '"outcome": "great"',
+        '"harness": null',
+        '"perturbed": {"gold_before": []}',
+        '"reply": 3',
+    ],
+)
+def test_rows_of_wrong_types_are_damaged_lines(tmp_path: Path, fault: str) -> None:
+    good = line(record("0"))
+    bad = line(record("1")).strip()[:-1] + b"," + fault.encode() + b"}\n"
+    (tmp_path / "records.jsonl").write_bytes(good + bad)
+    ledger = read_ledger(tmp_path)
+    assert ([row["task_id"] for row in ledger.rows.values()], ledger.damaged) == (["0"], 1)
+    assert [found["task_id"] for found in iter_records(tmp_path)] == ["0"]
+    (tmp_path / "records.jsonl").unlink()
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / "gw0.jsonl").write_bytes(good + bad)
+    store = RunStore(tmp_path)
+    assert (len(store.ledger.rows), store.ledger.damaged) == (1, 1)
+    store.close()
+
+
+def test_a_counted_row_without_a_score_is_damaged(tmp_path: Path) -> None:
+    broken = record("0")
+    del broken["score"]
+    (tmp_path / "records.jsonl").write_bytes(line(broken) + line(record("1", "skipped")))
+    assert len(read_ledger(tmp_path).rows) == 1
 
 
 @pytest.mark.parametrize(
