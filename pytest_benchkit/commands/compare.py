@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from pathlib import Path
@@ -40,12 +41,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit 0; 1 when a ``--fail-on`` is met; 3 when no suite could be compared."""
+    """Exit 0; 1 when a ``--fail-on`` is met or a run cannot be read; 2 when there is no such run, model or
+    suite; 3 when no suite could be compared."""
     from pytest_benchkit.reports.comparison import comparison_lines
     from pytest_benchkit.runs.compare import compare
 
     checks = [_check_of(text) for text in args.fail_on]
     a, b = _sides(args)
+    _refuse_unknown(args.suite, a, b)
     document = compare(a, b, allow=frozenset(args.allow), suites=args.suite)
     if args.json == "-":
         show_json(document)
@@ -81,18 +84,30 @@ def _side(name: str, model: str | None, like: str | None = None) -> Side:
     """A run and its model: the one asked for, the only one, or the one that the other side has too."""
     from pytest_benchkit.runs.compare import Side
 
-    label, info, results, rows = _read(name)
+    label, info, results, rows, damaged = _read(name)
     models = list(dict.fromkeys(entry["model"] for entry in results["results"]))
     if model is None:
         model = like if like in models else models[0] if len(models) == 1 else None
     if model is None or model not in models:
         said = f"has no model {model!r}" if model else "has several models: name one with --model"
         raise UsageProblem(f"{name} {said}; it has: {', '.join(models) or 'none'}")
-    return Side(label, model, info, results, rows)
+    return Side(label, model, info, results, rows, damaged)
 
 
-def _read(name: str) -> tuple[str, Mapping[str, Any], Mapping[str, Any], list[Any] | None]:
-    """Label, ``run.json``, results and rows of a run; without rows for a lone ``results.json``."""
+def _refuse_unknown(suites: list[str], a: Side, b: Side) -> None:
+    """A suite that neither side has is a slip of the hand, not a suite that could not be compared."""
+    names = {cell[0] for side in (a, b) for cell in side.entries()}
+    known = sorted(names | {name.partition(":")[0] for name in names})
+    for suite in suites:
+        if suite not in known:
+            near = difflib.get_close_matches(suite, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageProblem(f"--suite={suite}: neither run has it; {hint}they have: {', '.join(known)}")
+
+
+def _read(name: str) -> tuple[str, Mapping[str, Any], Mapping[str, Any], list[Any] | None, int]:
+    """Label, ``run.json``, results, rows and number of damaged lines of a run; without rows for a lone
+    ``results.json``."""
     from pytest_benchkit.runs.store import INFO, read_info, read_ledger
 
     path = _path_of(name)
@@ -100,34 +115,41 @@ def _read(name: str) -> tuple[str, Mapping[str, Any], Mapping[str, Any], list[An
         results = _results_file(path)
         folder = path.parent
         if not (folder / INFO).exists():
-            return path.name, _facts_of(results), results, None
+            return path.name, _facts_of(results), results, None, 0
         path = folder
-    info = read_info(path)
-    rows = list(read_ledger(path).rows.values())
+    info, ledger = read_info(path), read_ledger(path)
+    rows = list(ledger.rows.values())
     if not rows and (path / "results.json").exists():
-        return path.name, info, _results_file(path / "results.json"), None
-    return path.name, info, _results(path, info, rows), rows
+        return path.name, info, _results_file(path / "results.json"), None, ledger.damaged
+    return path.name, info, _results(path, info, rows), rows, ledger.damaged
 
 
 def _path_of(name: str) -> Path:
     from pytest_benchkit.runs.store import INFO, LAST, named_run
 
     if LAST.fullmatch(name):
-        return named_run(name, RUNS, Path(), "compare")
+        try:
+            return named_run(name, RUNS, Path(), "compare")
+        except StoreError as error:
+            raise UsageProblem(str(error)) from None
     for path in (Path(name), RUNS / name):
         if path.is_file() or (path / INFO).exists() or (path / "results.json").exists():
             return Path(os.path.normpath(path))
-    raise StoreError(f"{name}: no run folder and no results.json of that name here or in {RUNS}")
+    raise UsageProblem(f"{name}: no run folder and no results.json of that name here or in {RUNS}")
 
 
 def _results_file(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes(), parse_constant=_no_constant)
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is not a readable results.json: {error}") from None
     if not isinstance(found, dict) or found.get("kind") != "benchkit-results" or "results" not in found:
         raise StoreError(f"{path} is no results.json of pytest-benchkit")
     return found
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number")
 
 
 def _results(path: Path, info: Mapping[str, Any], rows: list[Any]) -> Mapping[str, Any]:

@@ -34,7 +34,8 @@ def run(args: argparse.Namespace, tree: Tree) -> int:
     from pytest_benchkit.runs.store import named_run, read_info, read_ledger, write_json
 
     path = named_run(args.run, RUNS, Path(), "gate judge")
-    info, rows = read_info(path), list(read_ledger(path).rows.values())
+    info, ledger = read_info(path), read_ledger(path)
+    rows = list(ledger.rows.values())
     results, kinds = _measured(path, info, rows)
     verdicts = judge_run(tree, Run(info, results, rows, kinds), _subject(args, tree, info))
     if (info.get("sessions") or [{}])[-1].get("reason") == "decided":
@@ -48,8 +49,9 @@ def run(args: argparse.Namespace, tree: Tree) -> int:
     if args.json:
         show_json(found)
     else:
-        lines = [line for verdict in verdicts for line in verdict.lines()]
-        show([*lines, closing(verdicts)] if verdicts else ["no gate applies to this run"])
+        lines = [f"{ledger.damaged} damaged rows are left out"] if ledger.damaged else []
+        lines += [line for verdict in verdicts for line in verdict.lines()]
+        show([*lines, closing(verdicts) if verdicts else "no gate applies to this run"])
     return int(failed)
 
 

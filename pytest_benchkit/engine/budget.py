@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_benchkit.models.limits import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,18 +35,7 @@ class Spending:
     def __init__(self, path: Path | None = None, place: int = 0) -> None:
         self._place = PLACE.size * (place % PLACES)
         self._mine = [0.0, 0.0, 0.0]
-        size = PLACE.size * PLACES
-        self._map: mmap.mmap | bytearray
-        if path is None:
-            self._map = bytearray(size)
-            return
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if os.fstat(descriptor).st_size < size:
-                os.ftruncate(descriptor, size)
-            self._map = mmap.mmap(descriptor, size)
-        finally:
-            os.close(descriptor)
+        self._map = mapped(path, PLACE.size * PLACES)
 
     def begin(self) -> None:
         """A request is about to leave."""

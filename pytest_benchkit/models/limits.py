@@ -14,6 +14,19 @@ from pathlib import Path
 HOLD_BYTES = 8 * 256
 
 
+def mapped(path: Path | None, size: int) -> mmap.mmap | bytearray:
+    """So many bytes that every process of a run sees; without a file, of this process alone."""
+    if path is None:
+        return bytearray(size)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if os.fstat(descriptor).st_size < size:
+            os.ftruncate(descriptor, size)
+        return mmap.mmap(descriptor, size)
+    finally:
+        os.close(descriptor)
+
+
 class SharedHold:
     """A time before which no request may start, one per model, seen by every process of the run.
 
@@ -23,17 +36,7 @@ class SharedHold:
 
     def __init__(self, path: Path | None = None, slot: int = 0) -> None:
         self._offset = 8 * (slot % 256)
-        self._map: mmap.mmap | bytearray
-        if path is None:
-            self._map = bytearray(HOLD_BYTES)
-            return
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if os.fstat(descriptor).st_size < HOLD_BYTES:
-                os.ftruncate(descriptor, HOLD_BYTES)
-            self._map = mmap.mmap(descriptor, HOLD_BYTES)
-        finally:
-            os.close(descriptor)
+        self._map = mapped(path, HOLD_BYTES)
 
     @property
     def until(self) -> float:

@@ -80,11 +80,9 @@ def _words(entries: list[Mapping[str, Any]]) -> Iterator[str]:
         if "verdict" not in entry:
             yield f"{name}: {entry.get('why', 'not compared')}{allowed}"
         elif entry["verdict"] == "no difference shown":
-            least = f"{entry['detectable_pp']:.1f}"
-            yield (
-                f"{name}: no difference shown; with {entry['n']} pairs it takes about {least} pp "
-                f"to show one{allowed}"
-            )
+            least = entry.get("detectable_pp")
+            takes = f"it takes about {least:.1f} pp to show one" if least is not None else "none can be shown"
+            yield f"{name}: no difference shown; with {entry['n']} pairs {takes}{allowed}"
         else:
             yield f"{name}: B is {entry['verdict']} by {abs(entry['delta_pp']):.1f} pp{allowed}"
 

@@ -6,14 +6,13 @@ pairs with both sides in the denominator count, the others are told by their out
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_benchkit.runs.metrics import Row
-from pytest_benchkit.runs.paired import Difference, difference
+from pytest_benchkit.runs.paired import Difference, detectable, difference
 from pytest_benchkit.runs.speeds import speed_ratios
 from pytest_benchkit.runs.statistics import Z95
 from pytest_benchkit.score import COUNTED
@@ -30,13 +29,15 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Side:
-    """A run and a model of it. ``rows`` is absent where only ``results.json`` is known."""
+    """A run and a model of it. ``rows`` is absent where only ``results.json`` is known; ``damaged``: stored
+    lines that cannot be read."""
 
     name: str
     model: str
     info: Mapping[str, Any]
     results: Mapping[str, Any]
     rows: Sequence[Row] | None = None
+    damaged: int = 0
 
     def entries(self) -> dict[Cell, Mapping[str, Any]]:
         """This model's entries of ``results``."""
@@ -177,16 +178,15 @@ def _numbers(found: Difference) -> dict[str, Any]:
         "losses": found.losses,
         "p": found.p,
         "test": found.test,
-        "detectable_pp": 100 * _detectable(found),
+        **({"detectable_pp": 100 * least} if (least := _detectable(found)) is not None else {}),
     }
 
 
-def _detectable(found: Difference) -> float:
-    """The smallest true difference that so many pairs show four times out of five: for shares from the pairs
-    that differ (at least one), else from the width of the interval."""
+def _detectable(found: Difference) -> float | None:
+    """The smallest true difference that so many pairs show four times out of five, by the test that was made:
+    the exact one, else from the width of the interval. ``None`` where they are too few for any."""
     if found.test == "mcnemar":
-        share = max(1, found.gains + found.losses) / found.n
-        return min(1.0, POWER_80 * math.sqrt(share / found.n))
+        return detectable(found.n, found.gains + found.losses)
     return min(1.0, POWER_80 * (found.high - found.low) / (2 * Z95))
 
 
@@ -267,6 +267,7 @@ def _notes(a: Side, b: Side) -> list[str]:
     versions = [(side.info.get("tool") or {}).get("version") for side in (a, b)]
     if versions[0] != versions[1]:
         found.append(f"pytest-benchkit: {versions[0]} → {versions[1]}")
+    found += [f"{side.name}: {side.damaged} damaged rows are left out" for side in (a, b) if side.damaged]
     found += [f"{side.name} is not complete" for side in (a, b) if not side.results["run"].get("complete")]
     return found
 

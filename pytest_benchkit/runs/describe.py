@@ -49,9 +49,7 @@ def banner(info: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> str
     sessions = info.get("sessions", [])
     reason = (sessions[-1].get("reason") if sessions else None) or "interrupted"
     finished = "some rows were not asked" if not_asked else "some rows ended in errors"
-    words = {"finished": finished, "refused": "some rows were not asked"}.get(
-        reason, reason
-    )
+    words = {"finished": finished, "refused": "some rows were not asked"}.get(reason, reason)
     if info.get("merged_from") and not_asked:
         words = "a part is missing" if "missing part" in info.get("not_asked", {}) else "records are missing"
     done = planned - not_asked - errors

@@ -61,9 +61,11 @@ def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str
 
 
 def merged_info(infos: Sequence[Mapping[str, Any]], run_id: str, held: Sequence[int]) -> dict[str, Any]:
-    """The ``run.json`` of the parts together; ``held`` is how many rows have a record in each. Sessions follow
-    one another, so a record's session number grows by the number of sessions before its part
-    (:func:`session_offsets`). Complete when every part of the plan is there and complete, with all rows."""
+    """The ``run.json`` of the parts together; ``held``: how many rows have a record in each.
+
+    Sessions follow one another, so a record's session number grows by the number of sessions before its part
+    (:func:`session_offsets`). Complete when every part of the plan is there and complete, with all rows.
+    """
     first = infos[0]
     whole = first["plan"]["whole"]
     planned: Counter[tuple[str, ...]] = Counter()

@@ -13,6 +13,7 @@ import random
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pytest_benchkit.runs.statistics import wilson
 
@@ -69,6 +70,63 @@ def mcnemar(gains: int, losses: int) -> float:
     n = gains + losses
     tail = sum(math.comb(n, k) for k in range(min(gains, losses) + 1))
     return float(min(1.0, 2 * tail / 2**n))
+
+
+POWER = 0.8
+SPREAD = 150
+"""Pairs expected to differ up to which their number is taken as chance too; beyond it it hardly varies."""
+
+
+def detectable(n: int, discordant: int) -> float | None:
+    """The smallest true difference of two shares that the exact test of ``n`` pairs shows four times out of
+    five; ``None`` where no outcome of so few pairs could show one.
+
+    As many pairs are taken to differ as did (at least one), and more where the difference itself is larger.
+    """
+    differ = max(1, discordant) / n
+    if _power(n, differ, 1.0) < POWER:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _power(n, differ, middle) >= POWER else (middle, high)
+    return high
+
+
+def _power(n: int, differ: float, delta: float) -> float:
+    """How often the exact test shows a true difference when a share ``differ`` of the pairs is discordant."""
+    differ = max(differ, delta)
+    against = (1 - delta / differ) / 2
+    mean = n * differ
+    if mean > SPREAD:
+        return _shown(round(mean), against)
+    reach = 6 * math.sqrt(mean * (1 - differ)) + 6
+    counts = range(max(0, math.floor(mean - reach)), min(n, math.ceil(mean + reach)) + 1)
+    return math.fsum(_mass(m, n, differ) * _shown(m, against) for m in counts)
+
+
+def _shown(m: int, against: float) -> float:
+    """The chance that so few of ``m`` discordant pairs go against the difference that p is below 0.05."""
+    return math.fsum(_mass(k, m, against) for k in range(_most_against(m) + 1))
+
+
+@lru_cache(maxsize=4096)
+def _most_against(m: int) -> int:
+    """The most of ``m`` discordant pairs that may go the other way for p < 0.05; -1 when none may."""
+    tail, ways, k = 0, 1, 0
+    while 2 * (tail + ways) * 20 < 2**m:  # in whole numbers: p < 1/20
+        tail += ways
+        ways = ways * (m - k) // (k + 1)
+        k += 1
+    return k - 1
+
+
+def _mass(k: int, n: int, p: float) -> float:
+    """The binomial probability of ``k`` of ``n``."""
+    if p <= 0 or p >= 1:
+        return float(k == (n if p >= 1 else 0))
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(ways + k * math.log(p) + (n - k) * math.log1p(-p))
 
 
 def newcombe(both: int, first_only: int, second_only: int, neither: int) -> tuple[float, float]:

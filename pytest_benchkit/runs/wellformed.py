@@ -69,7 +69,7 @@ def members(required: Mapping[str, Check], optional: Mapping[str, Check]) -> Che
     return check
 
 
-ERROR = members({"kind": text}, {"message": text, "status": either(whole, scalar)})
+ERROR = members({"kind": text}, {"message": text, "status": scalar})
 ASK = members({}, {"tries": whole, "retries": many(members({}, {"cause": text, "wait_s": number}))})
 EXCHANGE: dict[str, Check] = {
     "score": share,
@@ -79,7 +79,7 @@ EXCHANGE: dict[str, Check] = {
     "error": ERROR,
 }
 DECISION = members(
-    {"brier": number, "p_gold": share, "confidence": share, "gold": text}, {"latency_ms": number}
+    {"brier": number, "p_gold": number, "confidence": number, "gold": text}, {"latency_ms": number}
 )
 ROW = members(
     {

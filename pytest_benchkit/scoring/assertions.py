@@ -13,12 +13,16 @@ from typing import Literal
 
 from pytest_benchkit.scoring.code import MOST_CHARS
 from pytest_benchkit.scoring.fences import fences
+from pytest_benchkit.scoring.inputs import only_computes
 from pytest_benchkit.scoring.syntax import parsed
 
 OPENER, CLOSER, THOUGHT = "[ANSWER]", "[/ANSWER]", "[/THOUGHT]"
 ASSERT = re.compile(r"^[ \t]*assert\b", re.MULTILINE)
 MOST_LINES = 40
-"""Lines that one assertion may span."""
+"""Lines that one assertion may span, and assertions that are looked at."""
+MOST_PARSED = 20_000
+"""Characters that are parsed for one reply, over all attempts: a millisecond a thousand."""
+FAULTS = (ValueError, RecursionError, MemoryError)
 Side = Literal["input", "output"]
 
 
@@ -34,7 +38,8 @@ class Answer:
 
 def read(text: str, side: Side) -> Answer:
     """Rules, in order: ``answer-block-assertion`` and ``assertion`` (the last assertion of the answer block,
-    or of the text without one), ``answer-block-value`` and ``bare-value`` (the text as an expression)."""
+    or of the text without one), ``answer-block-value`` and ``bare-value`` (the text as an expression).
+    ``no-source``: what was found cannot be written down again, being nested too deep or a number too long."""
     if len(text) > MOST_CHARS:
         return Answer(None, "none")
     block = _block(text.replace("\r\n", "\n"))
@@ -48,7 +53,10 @@ def read(text: str, side: Side) -> Answer:
         rule = f"{where}-value" if where else "bare-value"
     if chosen is None:
         return Answer(None, "none")
-    return Answer(ast.unparse(chosen), rule, _calls_f(chosen))
+    try:
+        return Answer(ast.unparse(chosen), rule, _calls_f(chosen))
+    except FAULTS:
+        return Answer(None, "no-source")
 
 
 def _block(text: str) -> str | None:
@@ -71,10 +79,15 @@ def _unfenced(text: str) -> str:
 
 def _last_assertion(text: str) -> ast.Assert | None:
     """The last statement that starts with ``assert`` and parses, over as many lines as it takes."""
+    left = MOST_PARSED
     for match in reversed(list(ASSERT.finditer(text))[-MOST_LINES:]):
-        lines = text[match.start() :].lstrip().split("\n")[:MOST_LINES]
-        for end in range(len(lines), 0, -1):
-            tree = parsed("\n".join(lines[:end]))
+        source = ""
+        for line in text[match.start() :].lstrip().split("\n", MOST_LINES)[:MOST_LINES]:
+            source += line + "\n"
+            left -= len(source)
+            if left < 0:
+                return None
+            tree = parsed(source)
             if tree is not None and tree.body and isinstance(first := tree.body[0], ast.Assert):
                 return first
     return None
@@ -91,7 +104,8 @@ def _side(statement: ast.Assert, side: Side) -> ast.expr | None:
 
 
 def _expression(text: str) -> ast.expr | None:
-    tree = parsed(text.strip())
+    bare = text.strip()
+    tree = parsed(bare) if len(bare) <= MOST_PARSED else None
     if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         return None
     return tree.body[0].value
@@ -102,9 +116,18 @@ def _calls_f(node: ast.expr) -> bool:
 
 
 def mentions_f(expression: str) -> bool:
-    """Whether a call of ``f`` stands anywhere in an expression."""
+    """Whether the name ``f`` stands anywhere in an expression."""
     tree = parsed(expression)
     return tree is not None and any(isinstance(node, ast.Name) and node.id == "f" for node in ast.walk(tree))
+
+
+def call_only_computes(expression: str) -> bool:
+    """Whether it is a call of ``f`` whose arguments do no more than make values."""
+    match parsed(expression):
+        case ast.Module(body=[ast.Expr(value=ast.Call() as call)]) if _calls_f(call):
+            made = [*call.args, *(keyword.value for keyword in call.keywords)]
+            return all(only_computes(argument, "f") for argument in made)
+    return False
 
 
 def literal(expression: str) -> tuple[bool, object]:

@@ -158,12 +158,19 @@ def assemble(stub: str, entry: str, code: str) -> Assembled:
 
 
 def _hoisted(source: str) -> str:
-    """``from __future__`` lines must stand first."""
-    if "__future__" not in source:
+    """``from __future__`` statements must stand first. Where they stood is ``pass``, for what follows on the
+    same line."""
+    tree = parsed(source) if "__future__" in source else None
+    body = tree.body if tree is not None else []
+    future = [n for n in body if isinstance(n, ast.ImportFrom) and (n.module, n.level) == ("__future__", 0)]
+    lines = source.encode().split(b"\n") if future else []  # places are counted in bytes
+    for node in reversed(future):
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [before + b"pass" + after]
+    if not future:
         return source
-    lines = source.split("\n")
-    future = [line for line in lines if line.startswith("from __future__ import")]
-    return "\n".join([*future, *(line for line in lines if not line.startswith("from __future__ import"))])
+    return "\n".join([*map(ast.unparse, future), b"\n".join(lines).decode()])
 
 
 # ---------------------------------------------------------------------- reading code

@@ -8,12 +8,15 @@ answer must hold.
 Protocol: chat with upstream's form of answer and two worked examples of our own (one with reasoning), no stop
 string, temperature 0. Declared deviations: the assertion is parsed, so a ``==`` inside a string is safe; any
 expression with the right value counts as an output (``also.literal-only`` and ``expression_rate`` say how
-often that mattered); an output that calls ``f`` in any way is wrong, where upstream refuses only the exact
-call; 3 s of CPU, where upstream has 3 s of wall time.
+often that mattered), but it is evaluated where no function is, so an output that calls ``f`` in any way is
+wrong, where upstream refuses only the exact call; an input is made of plain operations
+(:mod:`pytest_benchkit.scoring.inputs`: literals, lambdas, comprehensions, builtins that compute, methods of
+plain types), where upstream lets it rewrite ``f``; 3 s of CPU, where upstream has 3 s of wall time.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +29,7 @@ from pytest_benchkit.suite import Suite
 
 if TYPE_CHECKING:
     from pytest_benchkit.reply import Reply
+    from pytest_benchkit.scoring.programs import Verdict
     from pytest_benchkit.task import Task
 
 RULES = {
@@ -89,16 +93,12 @@ class CruxEval(Suite):
         gold = task["output"] if self.direction == "output" else f"f({task['input']})"
         given = answer.expression
         if given is None:
-            return Score(0.0, expected=gold, rule="none", labels=labels)
-        if self._refused(given, answer.calls_f):
-            words = "the answer calls f" if self.direction == "output" else "the answer does not call f"
+            return Score(0.0, expected=gold, rule=answer.rule, labels=labels)
+        if words := self._refused(given, answer.calls_f):
             return Score(
                 0.0, given, gold, answer.rule, labels=labels, reason=f"{words} [rule: {answer.rule}]"
             )
-        from pytest_benchkit.scoring import programs, programs_trials
-
-        trial = programs_trials.expression(given, task["output"])
-        verdict = programs.run(programs.Program(task["code"]), trial, self.limits)
+        verdict = self._verdict(task, given)
         return Score(
             float(verdict.passed),
             given,
@@ -109,9 +109,29 @@ class CruxEval(Suite):
             feedback=f"Your answer was run and failed: {verdict.feedback}.",
         )
 
-    def _refused(self, given: str, calls_f: bool) -> bool:
-        """An output must not call the function; an input must be a call of it."""
-        return assertions.mentions_f(given) if self.direction == "output" else not calls_f
+    def _refused(self, given: str, calls_f: bool) -> str | None:
+        """Why an answer is not run: an output must not call the function; an input must be a call of it, and
+        must not do more than that."""
+        if self.direction == "output":
+            return "the answer calls f" if assertions.mentions_f(given) else None
+        if not calls_f:
+            return "the answer does not call f"
+        return None if assertions.call_only_computes(given) else "the input does more than make values"
+
+    def _verdict(self, task: Task, given: str) -> Verdict:
+        """An input is judged beside the function. An output has a value of its own: a literal at once, any
+        other expression in a process that holds neither function nor gold."""
+        from pytest_benchkit.scoring import programs, programs_trials
+
+        beside = task["code"]
+        if self.direction == "output":
+            is_literal, value = assertions.literal(given)
+            if is_literal:
+                right = value == ast.literal_eval(task["output"])
+                return programs.Verdict(right, programs.PASSED if right else "wrong_value")
+            beside = ""
+        trial = programs_trials.expression(given, task["output"])
+        return programs.run(programs.Program(beside), trial, self.limits)
 
     def _also(self, given: str, gold: str) -> tuple[Reading, ...]:
         if self.direction != "output":

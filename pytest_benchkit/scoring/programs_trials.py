@@ -70,7 +70,8 @@ def asserts(tests: Iterable[str], setup: str = "") -> Trial:
 
 def expression(text: str, gold: str) -> Trial:
     """CRUXEval's form: an expression of the model's own, evaluated beside the program, has the value of the
-    literal ``gold``."""
+    literal ``gold``. It can do to the program whatever it likes: a suite lets only those through that cannot,
+    or gives them an empty one."""
     ast.literal_eval(gold)
     return Trial(EXPRESSION, (text, gold))
 

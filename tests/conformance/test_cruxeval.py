@@ -39,7 +39,7 @@ def compare(every: int = 1) -> Comparison:
     held = Comparison(
         "cruxeval",
         "utils_general.py @ 190faf16, restated: exec of the assertion",
-        note="answers that call f, and ones with `==` in a string, which upstream cuts, are left out",
+        note="left out: outputs that call f, inputs that may rewrite it, `==` in a string (cut upstream)",
     )
     if isolation().backend is None or shutil.which("bwrap") is None:
         raise EvaluatorMissing("programs run in isolation only, and there is none here")

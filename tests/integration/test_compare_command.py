@@ -48,10 +48,33 @@ def test_names_of_runs(runs: Project, capsys: pytest.CaptureFixture[str]) -> Non
     runs.run("bench_sums.py", "--bench-model=demo:0.9")
     assert main(["compare", "last~1", "last", "--rows", "0"]) == 0
     assert "B is better" in capsys.readouterr().out
-    assert main(["compare", "last~9", "last"]) == 1
+    assert main(["compare", "last~9", "last"]) == 2
     assert "holds 2 runs" in capsys.readouterr().err
-    assert main(["compare", "nothing", "last"]) == 1
+    assert main(["compare", "nothing", "last", "--fail-on", "regression"]) == 2  # not what a regression gives
+    assert "nothing: no run folder" in capsys.readouterr().err
     assert main(["compare", "run0/results.json", "run1"]) == 0
+
+
+def test_a_suite_that_neither_run_has_is_named(runs: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "run0", "run1", "--suite", "sumz"]) == 2
+    assert "--suite=sumz: neither run has it; did you mean sums?" in capsys.readouterr().err
+    assert main(["compare", "run0", "run1", "--suite", "sums"]) == 0
+
+
+def test_a_score_that_is_no_number_is_a_damaged_line(
+    runs: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path("run1/records.jsonl")
+    lines = file.read_text().splitlines()
+    broken = json.loads(lines[0])
+    broken["score"] = float("inf")
+    file.write_text("\n".join([json.dumps(broken), *lines[1:]]) + "\n")
+    assert main(["compare", "run0", "run1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    [entry] = document["suites"]
+    assert entry["n"] == 59
+    assert "run1: 1 damaged rows are left out" in document["notes"]
+    assert 0 <= entry["score_b"] <= 1
 
 
 def test_a_lone_results_file_is_unpaired(runs: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +101,7 @@ def test_nothing_comparable_and_bad_words(runs: Project, capsys: pytest.CaptureF
     assert main(["compare", "run0", "other"]) == 3
     assert "not compared: sums: data, scorer, selection differ" in capsys.readouterr().out
     assert main(["compare", "run0", "run1", "--fail-on", "score"]) == 2
-    assert main(["compare", "run0", "run1", "--suite", "nope"]) == 3
+    assert main(["compare", "run0", "run1", "--suite", "nope"]) == 2
     Path("bad.json").write_text("{}")
     assert main(["compare", "bad.json", "run1"]) == 1
     assert "no results.json of pytest-benchkit" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -138,3 +139,18 @@ def test_runs_that_say_the_same_at_a_temperature_are_one(
     code, text = output(capsys, "calibrate", "a", "b", "c", "--gate=sums")
     assert code == 1
     assert "identical replies" in text
+
+
+def test_a_damaged_row_is_left_out_and_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thresholds(project)
+    project.run("bench_sums.py", "--bench-model=demo:1", "--bench-run-dir=r")
+    monkeypatch.chdir(project.pytester.path)
+    file = Path("r/records.jsonl")
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps(json.loads(lines[0]) | {"also": "first"}), *lines[1:]]) + "\n")
+    assert main(["gate", "judge", "r", "--required"]) == 1
+    said = capsys.readouterr().out
+    assert "1 damaged rows are left out" in said
+    assert "not judged: incomplete" in said

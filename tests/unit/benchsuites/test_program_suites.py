@@ -140,6 +140,8 @@ def test_mbpp_classes_and_setup_stay_beside_the_program() -> None:
         ("cruxeval-i", "[ANSWER]assert f('x', 1 + 1) == ['x', 'x'][/ANSWER]", 1.0),
         ("cruxeval-i", "[ANSWER]assert ['x', 'x'] == ['x', 'x'][/ANSWER]", 0.0),
         ("cruxeval-i", "[ANSWER]assert f(*exit()) == ['x', 'x'][/ANSWER]", 0.0),
+        ("cruxeval-i", "f(**{'a': chr(120), 'b': len('ab')})", 1.0),
+        ("cruxeval-i", "f('y', 2)", 0.0),
     ],
 )
 def test_cruxeval(key: str, text: str, value: float) -> None:
@@ -147,6 +149,69 @@ def test_cruxeval(key: str, text: str, value: float) -> None:
     assert score.value == value
     if key == "cruxeval-o" and value:
         assert score.also[0].score == 0.0
+
+
+CALLS = [
+    "f('x', 2)",
+    "𝐟('x', 2)",
+    "eval('f')('x', 2)",
+    "eval(chr(102))('x', 2)",
+    "globals()['f']('x', 2)",
+    "__import__('solution').f('x', 2)",
+    "__import__('sys').modules['solution'].f('x', 2)",
+    "[v for k, v in globals().items() if k == 'f'][0]('x', 2)",
+    "[o for o in __import__('gc').get_objects() if getattr(o, '__name__', '') == 'f'][0]('x', 2)",
+    "type('A', (list,), {'__eq__': lambda s, o: True})()",
+]
+REWRITES = [
+    "f(setattr(f, '__code__', (lambda *a: ['x', 'x']).__code__))",
+    "f(*[exec('f.__code__=(lambda *a:[\"x\"]*2).__code__') or 1])",
+    "f((f := lambda *a: ['x', 'x']))",
+    "f('', type('B', (), {'__rmul__': lambda s, o: ['x', 'x'], '__index__': lambda s: 2})())",
+    "f(__import__('sys')._getframe(1).f_globals['plain'].__dict__.update(encode=lambda *a: b'N'), 1)",
+    "f.__call__('x', 2)",
+    "(lambda f: f('x', 2))(f)",
+]
+
+
+@needs_sandbox
+@pytest.mark.parametrize("answer", CALLS)
+def test_an_output_has_a_value_without_the_function(answer: str) -> None:
+    score = suite("cruxeval-o").score(task(FUNCTION), Reply.of(f"assert f('x', 2) == {answer}"))
+    assert (score.value, score.extracted is None) == (0.0, False)
+
+
+@pytest.mark.parametrize("answer", REWRITES)
+def test_an_input_that_may_rewrite_the_function_is_not_run(
+    answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_benchkit.scoring.programs.run", None)
+    score = suite("cruxeval-i").score(task(FUNCTION), Reply.of(f"assert {answer} == ['x', 'x']"))
+    assert score.value == 0.0
+    assert score.reason is not None
+    assert score.reason.startswith(("the input does more than make values", "the answer does not call f"))
+
+
+@pytest.mark.parametrize(("answer", "right"), [("['x', 'x']", True), ("('x', 'x')", False)])
+def test_a_literal_output_needs_no_process(answer: str, right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_benchkit.scoring.programs.run", None)
+    score = suite("cruxeval-o").score(task(FUNCTION), Reply.of(f"assert f('x', 2) == {answer}"))
+    assert (score.value, score.labels["category"]) == (float(right), "passed" if right else "wrong_value")
+    assert score.also[0].score == score.value
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("code", "given", "output"),
+    [
+        ("def f(xs, change):\n    change(xs)\n    return xs", "[1, 2], lambda x: x.reverse()", "[2, 1]"),
+        ("def f(xs):\n    return sum(xs)", "range(100, 102)", "201"),
+        ("kept = [1, 2]\ndef f(xs):\n    return xs + kept", "kept[:]", "[1, 2, 1, 2]"),
+    ],
+)
+def test_inputs_that_are_no_plain_data(code: str, given: str, output: str) -> None:
+    row = task({"code": code, "input": given, "output": output})
+    assert suite("cruxeval-i").score(row, Reply.of(f"assert f({given}) == {output}")).value == 1.0
 
 
 @needs_sandbox

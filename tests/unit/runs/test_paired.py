@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_benchkit.runs.paired import bootstrap, difference, mcnemar, newcombe
+from pytest_benchkit.runs.paired import bootstrap, detectable, difference, mcnemar, newcombe
 
 
 @pytest.mark.parametrize(
@@ -109,3 +110,41 @@ def _quick(deltas: list[float], number: int) -> tuple[float, float, float]:
 
 
 BOOTSTRAP = (-0.0625, 0.5625, 0.1646)
+
+
+def power(n: int, differ: float, delta: float) -> float:
+    """How often the exact test of ``n`` pairs shows a gain of ``delta``, over every table there can be."""
+    up, down = (differ + delta) / 2, (differ - delta) / 2
+    total = 0.0
+    for gains, losses in itertools.product(range(n + 1), repeat=2):
+        if gains + losses > n or gains <= losses or mcnemar(gains, losses) >= 0.05:
+            continue
+        ways = math.comb(n, gains) * math.comb(n - gains, losses)
+        total += ways * up**gains * down**losses * (1 - differ) ** (n - gains - losses)
+    return total
+
+
+@pytest.mark.parametrize(("n", "discordant"), [(6, 0), (12, 2), (20, 8), (40, 5), (40, 20)])
+def test_the_detectable_difference_by_enumeration(n: int, discordant: int) -> None:
+    least = detectable(n, discordant)
+    assert least is not None
+    share = max(1, discordant) / n
+    assert power(n, max(share, least), least) == pytest.approx(0.8, abs=0.002)
+
+
+def test_what_the_exact_test_can_never_show() -> None:
+    """Five pairs that differ one way have p = 0.0625, six have 0.03125."""
+    assert [detectable(n, 1) for n in (1, 5)] == [None, None]
+    found = [detectable(n, 0) for n in (6, 10, 50, 200, 1000)]
+    assert all(
+        least is not None and n * least > 6 for n, least in zip((10, 50, 200, 1000), found[1:], strict=True)
+    )
+    assert found == sorted(found, key=lambda least: -(least or 2))
+
+
+def test_the_detectable_difference_of_many_pairs() -> None:
+    """Near the normal approximation, and never below it: the exact test is the more careful one."""
+    for n, discordant in ((1000, 140), (1000, 160), (1319, 200), (14_000, 3000)):
+        least, normal = detectable(n, discordant), 2.8016 * math.sqrt(discordant) / n
+        assert least is not None
+        assert normal * 0.99 < least < normal * 1.12

@@ -106,6 +106,32 @@ def test_future_imports_come_first() -> None:
     assert compiles(whole.source)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "from __future__ import (\n    annotations,\n)\n",
+        "from __future__ import annotations; import math as m\n",
+        "'\u00fc'; from __future__ import annotations; from __future__ import (\n division); n = '\u00fc'\n",
+        '"""Doc."""\nfrom __future__ import annotations\n',
+    ],
+)
+def test_future_imports_of_any_form_come_first(lines: str) -> None:
+    program = f"{lines}def area(r):\n    return 1\n"
+    whole = assemble(STUB, "area", program).source
+    assert whole.startswith("from __future__ import annotations\n")
+    assert compiles(whole)
+    before, after = (len(parsed(text).body) for text in (f"{STUB}\n{program}", whole))  # type: ignore[union-attr]
+    assert after - before == lines.count("__future__"), "pass stands where each was"
+
+
+@pytest.mark.parametrize(
+    "lines", ["S = '''\nfrom __future__ import braces\n'''", "from .__future__ import x"]
+)
+def test_what_is_no_future_import_stays(lines: str) -> None:
+    program = f"{lines}\ndef area(r):\n    return 1\n"
+    assert assemble(STUB, "area", program).source == f"{STUB}\n{program}"
+
+
 def test_return_outside_a_function_is_no_program() -> None:
     assert parsed("return 1") is not None
     assert not compiles("return 1")
