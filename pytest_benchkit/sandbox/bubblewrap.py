@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import secrets
 import shutil
 import subprocess
 from functools import cached_property
@@ -40,7 +41,8 @@ class Bubblewrap:
     def __init__(self, program: str | None = None) -> None:
         self._program = program or shutil.which("bwrap")
         self._users: int | None = None
-        self._started = itertools.count()
+        # other sessions on this machine take users too, and the kernel counts processes by user
+        self._started = itertools.count(secrets.randbelow(USERS))
 
     @cached_property
     def version(self) -> str:

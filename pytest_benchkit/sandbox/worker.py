@@ -114,7 +114,7 @@ class Worker:
 
     @property
     def was_killed(self) -> bool:
-        """Whether something ended it that it could not refuse, or its whole sandbox is gone: told of forks only,
+        """Whether something ended it that it could not refuse, or its sandbox is gone: told of forks only,
         before we end it."""
         gone = self._end is not None and self._end[1] is None
         return self._forks and (gone or self._ended_by(signal.SIGKILL))
