@@ -77,33 +77,30 @@ class Pool:
                 raise SandboxError(f"the sandbox does not work: {error}") from error
             finally:
                 worker.end()
-                if worker.clean:
-                    self._give_back(sandbox)
+                sandbox.clean = worker.clean
                 if group is not None:
                     _wait_until_empty(group)
                     self._free.append(group)
 
     @contextlib.contextmanager
     def _sandbox(self) -> Iterator[Process]:
-        """A sandbox to run one program in; stopped afterwards unless it was given back."""
+        """A sandbox to run one program in; afterwards it is kept for another if it is clean, else stopped."""
         sandbox = self._take()
+        sandbox.clean = False
         try:
             yield sandbox
         except SandboxError as error:
             raise self._closed() if self.closed else error from None
         finally:
             with self._changed:
-                unfit = sandbox in self._running
+                # the last that is done with it: from here on it may be another program's
                 self._running.discard(sandbox)
+                kept = sandbox.clean and not self.closed
+                if kept:
+                    self._warm.appendleft(sandbox)
                 self._changed.notify_all()
-            if unfit:
+            if not kept:
                 sandbox.stop()
-
-    def _give_back(self, sandbox: Process) -> None:
-        with self._changed:
-            if not self.closed:
-                self._running.discard(sandbox)
-                self._warm.appendleft(sandbox)
 
     @contextlib.contextmanager
     def judge(self) -> Iterator[Wire]:
@@ -119,6 +116,7 @@ class Pool:
         wire = Wire(mine)
         try:
             self._hand_over(theirs)
+            theirs.close()  # held here, it would hide that the judge is gone
             yield wire
         finally:
             theirs.close()

@@ -137,6 +137,8 @@ class Process:
             for descriptor in command.once:
                 os.close(descriptor)
         self._errors = b""
+        self.clean = False
+        """Whether the last program left nothing in it."""
 
     def greeted(self) -> None:
         """Waits for the byte by which a script says that it can be told of wires. Raises

@@ -37,12 +37,12 @@ def test_as_many_at_once_as_its_size_and_alone_means_alone(two: Pool) -> None:
             with lock:
                 now[0] += 1
                 peaks[alone] = max(peaks[alone], now[0])
-            time.sleep(0.03)
+            time.sleep(0.005)
             with lock:
                 now[0] -= 1
 
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(take, [n % 4 == 1 for n in range(12)]))
+        list(threads.map(take, [n % 4 == 1 for n in range(100)]))  # sandboxes change hands all the time
     assert peaks[False] <= 2
     assert peaks[True] == 1
 
