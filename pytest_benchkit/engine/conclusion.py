@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_benchkit.engine import outcome, repair
+from pytest_benchkit.runs.repair import UNFINISHED
 
 if TYPE_CHECKING:
     from pytest_benchkit.engine.loops.watch import Watch
@@ -44,7 +45,7 @@ def conclude(
     score = judged.score
     flags = [*judged.flags, *(score.flags if score else ())]
     if repair.unfinished(attempts, asked.rounds):
-        flags.append(repair.UNFINISHED)
+        flags.append(UNFINISHED)
     if score is not None and score.value > 0 and exchange.reply.cut:
         flags.append("cut")
     return recorder.record(

@@ -172,7 +172,9 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[st
         if before is None:
             continue
         for what in (*COMPARED_MODEL_FACTS, "sampling", "thinking", "system", "repair"):
-            then, now = before.get(what), model.get(what)
+            if what not in before:  # written by a version that did not know of it
+                continue
+            then, now = before[what], model.get(what)
             if then != now and not (what in COMPARED_MODEL_FACTS and None in (then, now)):
                 found.append((model["name"], f"{model['name']}: {what} was {_short(then)}, is {_short(now)}"))
     return found

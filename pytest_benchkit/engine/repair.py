@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 REPAIRABLE = frozenset({Outcome.INCORRECT, Outcome.PARTIAL, Outcome.NO_ANSWER})
 FEEDBACK_CHARS = 2000
-UNFINISHED = "repair_unfinished"
-"""Flag of a task whose rounds ended early: by an error, or because the run stopped."""
 
 
 class Attempt(NamedTuple):

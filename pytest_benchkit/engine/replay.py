@@ -7,9 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_benchkit.engine.repair import UNFINISHED
 from pytest_benchkit.reply import LOOPS, Exchange, Failure, Loop, Reply, Retry, Timing, ToolCall, Usage
 from pytest_benchkit.runs.plain import parse
+from pytest_benchkit.runs.repair import UNFINISHED
 from pytest_benchkit.runs.store import RECORDS, Ledger, iter_lines
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_benchkit.runs.metrics import Numbers, Row, counted, score_of
 
 UNFINISHED = "repair_unfinished"
+"""Flag of a task whose rounds ended early: by an error, or because the run stopped."""
 
 
 def repair_numbers(rows: Sequence[Row], rounds: int) -> Numbers:

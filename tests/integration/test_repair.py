@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from typing import Any
 
@@ -158,6 +159,17 @@ def test_bad_numbers(project: Project, value: str) -> None:
     result = project.run("bench_sums.py", "--bench-model=demo", f"--bench-repair-attempts={value}")
     assert result.ret == 4
     assert "a number from 0 to 10" in result.stderr.str()
+
+
+def test_a_run_of_before_there_were_rounds_can_be_resumed(project: Project) -> None:
+    project.run("bench_sums.py", "--bench-model=demo:0.5", "--bench-run-dir=r")
+    path = project.pytester.path / "r" / "run.json"
+    info = json.loads(path.read_text())
+    del info["models"][0]["repair"]
+    path.write_text(json.dumps(info))
+    result = project.run("bench_sums.py", "--bench-model=demo:0.5", "--bench-resume=r")
+    assert result.ret == 0
+    assert result.parseoutcomes() == project.run("bench_sums.py", "--bench-model=demo:0.5").parseoutcomes()
 
 
 def test_a_changed_number_of_rounds_is_another_measurement(project: Project) -> None:
